@@ -3,6 +3,7 @@ import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { type Caller, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Member, Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
@@ -54,14 +55,21 @@ export const readableRows = (caller: Caller, { right, source }: Rows, parameters
 export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && isReadAs(kind, parent.name);
 
 /** Whether whoever may read the one may read what its reference leads to: else that is null for some. */
-export const isReadableWith = (domain: Domain, kind: Kind, { name, target }: Member): boolean => {
-  if (isReadAs(kind, name)) return true;
+export const isReadableWith = (domain: Domain, kind: Kind, member: Member): boolean =>
+  isReadAs(kind, member.name) || isReadableWithItems(domain, kind, member);
+
+/** The same of a reference of the items of a list. */
+export const isReadableWithItems = (domain: Domain, kind: Kind, { target }: Pick<Member, 'target'>): boolean => {
   const isConst = (of: Kind, role: string, value: boolean): boolean => {
     const right = rightOf(domain, of, 'read', role);
     return right.op === 'const' && right.value === value;
   };
   return target !== undefined && domain.roles.every((role) => isConst(target, role, true) || isConst(kind, role, false));
 };
+
+/** Whether what a reference of the items of a list leads to is there for all who may read the items: else it may be gone. */
+export const isAlwaysThere = (domain: Domain, kind: Kind, member: Pick<Member, 'target'>): boolean =>
+  member.target !== undefined && staysWhenEnded(member.target) && isReadableWithItems(domain, kind, member);
 
 /** What the rights to whatever stands under an aggregate are asked of, as far as they lead through that. */
 export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resource): Resource => ({

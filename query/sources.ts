@@ -4,10 +4,11 @@ import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import type { Operation } from '#shared/policy.ts';
+import { type ItemSource, itemSourcesOf } from './item-sources.ts';
 
 /** A field of an aggregate, and the column that has it. */
 export type Member = {
@@ -73,6 +74,8 @@ export type Source = {
   readonly parent: Member | undefined;
   readonly owner: Member | undefined;
   readonly children: readonly Child[];
+  /** Its lists. */
+  readonly items: readonly ItemSource[];
   readonly needs: Needs;
 };
 
@@ -92,6 +95,12 @@ export const sourcesOf = (domain: Domain): Sources => {
 export const demandSource = (sources: Sources, kind: string): Source => {
   const source = sources.of(kind);
   if (!source) throw new RangeError(`The domain has no ${kind}`);
+  return source;
+};
+
+export const demandItems = ({ kind, items }: Source, list: ListInfo): ItemSource => {
+  const source = items.find((each) => each.list === list);
+  if (!source) throw new RangeError(`${kind.name} has no ${list.name}`);
   return source;
 };
 
@@ -123,6 +132,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     parent: members.find(({ name }) => name === kind.parent),
     owner: members.find(({ name }) => name === kind.owner),
     children: childrenOf(domain, kind),
+    items: itemSourcesOf(domain, kind),
     needs: needsOf(domain, kind, factsOf(domain, kind)),
   };
 };

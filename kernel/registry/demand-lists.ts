@@ -38,7 +38,8 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   const identity = [kind.name, ...kind.identity].flatMap((each) =>
     each === kind.name ? [`${each}Id`] : [each, wire(each, kind.fields[each])],
   );
-  const taken = new Set([...TAKEN, ...identity, ...(key === undefined ? [id.name] : [])]);
+  // GraphQL leads from an item to its aggregate by the name of that.
+  const taken = new Set([...TAKEN, ...identity, kind.field, ...(key === undefined ? [id.name] : [])]);
   const names = [...all, ...(key === undefined ? [] : [[key, id.def] as const])];
   const columns = names.map(([field, def]) => column(field, def));
   const moving = Object.values(kind.events).find((event) => event.list === list && event.effect === 'moves');

@@ -1,8 +1,8 @@
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, column, targetOf, wire } from './names.ts';
-import type { Kind } from './registry.ts';
+import { capital, column, itemType, targetOf, wire } from './names.ts';
+import type { Kind, ListInfo } from './registry.ts';
 
 /** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
 export const demandNames = (kinds: readonly Kind[]): void => {
@@ -129,10 +129,21 @@ const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
 };
 
 /** The types of GraphQL that a kind has. */
-export const typesOf = ({ name, type, fields }: Kind): readonly string[] => [
+export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
   `${capital(name)}Change`,
   ...Object.entries(fields).flatMap(([field, { values, enumName }]) =>
+    values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
+  ),
+  // That two lists call an item the same is said of them.
+  ...[...new Map(Object.values(lists).map((list) => [list.one, list])).values()].flatMap((list) =>
+    typesOfItems(itemType({ type }, list), list),
+  ),
+];
+
+const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly string[] => [
+  ...['', 'Edge', 'Connection', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  ...Object.entries({ ...(key !== undefined && { [key]: id.def }), ...fields }).flatMap(([field, { values, enumName }]) =>
     values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
   ),
 ];

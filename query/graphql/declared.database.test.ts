@@ -4,16 +4,10 @@ import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { createReadModel } from '#shared/projection/schema.ts';
-import { tablesOf } from '#shared/read-model/tables.ts';
-import { createDatabase } from '../../test/engines/database.ts';
-import { operationOf } from '../../test/graphql/planned.ts';
+import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
 import { createKindReads } from '../kinds/reads.ts';
 import { searchesOn } from '../searches.ts';
-import { createPlanner, type Planner } from './planner/planner.ts';
-import { createExecutor, type ExecutorOptions } from './resolvers/executor.ts';
 import { schemaOf } from './schema.ts';
 
 /** What publishing has not: the planner and the resolvers agree on it, and show no more than rights allow. */
@@ -59,18 +53,14 @@ const schema = schemaOf(declared);
 const ANYONE: Caller = { kind: 'anonymous', policy };
 const CLERK: Caller = { kind: 'user', policy, userId: 1 as UserId, role: 'clerk' as never, scopes: new Set(policy.scopes), client: null };
 
-const resources = new AsyncDisposableStack();
-let pool: Pool;
-let planner: Planner;
+let world: BothWays;
 
 beforeAll(async () => {
-  const database = resources.use(await createDatabase());
-  pool = resources.use(openPool({ url: database.url, applicationName: 'declared test', connectionsMax: 2 }));
-  await createReadModel(pool, tablesOf(declared), 'read_model');
-  planner = createPlanner({ schema, policy, pool, searches: searchesOn(pool) });
   const columns = 'version, created_at, updated_at';
   const values = `1, '2026-01-01', '2026-01-01'`;
-  await pool.query(`
+  world = await openBothWays(
+    declared,
+    `
     insert into read_model.users (id, name, role, ${columns}) values (1, 'Carla', 'clerk', ${values});
     insert into read_model.purchase_orders (id, clerk_id, title, text, amount, is_urgent, due_at, status, ${columns}) values
       (11, 1, 'A draft', null, 5, false, null, 'draft', ${values}),
@@ -80,22 +70,12 @@ beforeAll(async () => {
     insert into read_model.rows (id, purchase_order_id, title, ${columns}) values (21, 11, 'hidden', ${values}), (22, 12, 'row', ${values});
     insert into read_model.remarks (id, row_id, title, ${columns}) values (31, 21, 'hidden', ${values}), (32, 22, 'remark', ${values});
     insert into read_model.pins (id, clerk_id, purchase_order_id, ${columns}) values (41, 1, 11, ${values}), (42, 1, 12, ${values});
-  `);
+  `,
+  );
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => world[Symbol.asyncDispose]());
 
-/** Of the planner and of the resolvers, in this order. */
-const answersTo = async (text: string, caller: Caller = ANYONE): Promise<readonly unknown[]> => {
-  const { document, operation } = operationOf(text);
-  const planned = await planner.plan({ document, operation, variables: {}, caller });
-  const execute = createExecutor({ domain: declared, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
-  const prepared = { hash: '', schema, document, operations: [], introspects: false };
-  const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables: {}, caller, cost: 0 };
-  const { signal } = new AbortController();
-  const facts = { requestId: 'test', idempotencyKey: undefined, charge: async () => {}, headers: {}, signal };
-  const { data, errors } = await execute(runnable, facts);
-  return [planned && JSON.parse(planned), errors ?? JSON.parse(JSON.stringify(data))];
-};
+const answersTo = (text: string, caller: Caller = ANYONE) => world.answersTo(text, caller);
 const both = (data: unknown) => [data, data];
 const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
 
@@ -117,7 +97,7 @@ test('what is as visible as its parent, and that as its own, is read with that',
 });
 
 test('over REST, too', async () => {
-  const reads = createKindReads({ domain: declared, pool, searches: searchesOn(pool) });
+  const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
   expect(listed).toMatchObject({ items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }] });
   const { item } = (await reads.item('row')({ caller: ANYONE, id: '22' })) as { item: object };
@@ -133,7 +113,7 @@ test('numbers and truths are asked for as what they are', async () => {
 
 test('by a moment that not all have, those are ordered which have it', async () => {
   expect(await answersTo('{ purchaseOrders(sort: DUE_AT_ASC) { id } }')).toEqual(nodes(12, 13));
-  const reads = createKindReads({ domain: declared, pool, searches: searchesOn(pool) });
+  const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
 });

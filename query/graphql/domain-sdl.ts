@@ -6,7 +6,8 @@ import { isReadableWith } from '../rights.ts';
 import { type Child, demandSource, type Filter, type Member, type Source, type Sources, sourcesOf } from '../sources.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
-import { block, describe, type Line, sentence, valueType } from './sdl-lines.ts';
+import { itemLines, itemTypesOf } from './sdl-items.ts';
+import { block, describe, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
 /** What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate, each with its description. */
@@ -14,7 +15,14 @@ export const domainSdl = (domain: Domain): string => {
   const sources = sourcesOf(domain);
   const { all } = sources;
   return [
-    ...all.flatMap((source) => [...enumsOf(source), ...objectsOf(domain, sources, source), ...inputsOf(source), changeOf(source)]),
+    ...all.flatMap((source) => [
+      ...enumsOf({ type: source.kind.type, called: source.kind.field }, source.members),
+      ordersOf(source),
+      ...objectsOf(domain, sources, source),
+      ...inputsOf(source),
+      changeOf(source),
+      ...source.items.flatMap((items) => itemTypesOf(domain, items)),
+    ]),
     describe('What other services may name by its key.', `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`),
     anyChangeOf(all),
     block(undefined, 'extend type Query', all.flatMap(queriesOf)),
@@ -32,20 +40,10 @@ export const filterSdl = (domain: Domain, happened: string): string =>
     })
     .join('\n');
 
-const PAGE = 'first: Int, after: String, last: Int, before: String';
 const AS_OF = 'With `at`, as they were at a time or at a cursor';
 const IN_PAGES = 'in pages.';
 
-const enumsOf = ({ kind, members, sorts }: Source): readonly string[] => [
-  ...members
-    .filter(({ def }) => def.values)
-    .map((member) =>
-      block(
-        textOf(member.def) ?? `The ${member.name} of ${oneOf(kind.field)}.`,
-        `enum ${enumName(kind, member)}`,
-        (member.def.values ?? []).map((value): Line => [member.def.means?.[value] ?? sentence(value), value]),
-      ),
-    ),
+const ordersOf = ({ kind, sorts }: Source): string =>
   block(
     `The order of ${listsOf(kind)}.`,
     `enum ${kind.type}Sort`,
@@ -57,8 +55,7 @@ const enumsOf = ({ kind, members, sorts }: Source): readonly string[] => [
         return [says, orderName(sort, descending)];
       }),
     ),
-  ),
-];
+  );
 
 const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly string[] => {
   const { kind, filters } = source;
@@ -80,19 +77,11 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       ['What `ifVersion` of a mutation compares with.', 'version: Int!'],
       ...source.children.flatMap((child) => childLines(sources, child)),
+      ...source.items.flatMap(itemLines),
       ['The place that this stands for, where it was asked for as of then; null of what is as of now.', 'asOf: Cursor'],
       ['What has happened to it, as far as you may know of it, the latest first.', `history(${PAGE}): HistoryConnection!`],
     ]),
-    block('An item of a page, with its place.', `type ${type}Edge`, [
-      ['The place of the item, for `after` and `before`.', 'cursor: String!'],
-      ['The item itself.', `node: ${type}!`],
-    ]),
-    block('A page of a list (GraphQL Cursor Connections Specification).', `type ${type}Connection`, [
-      ['The items of the page with their places.', `edges: [${type}Edge!]!`],
-      ['The items of the page.', `nodes: [${type}!]!`],
-      ['What lies before and after the page.', 'pageInfo: PageInfo!'],
-      ['How many there are in all pages together, which costs more than a page: ask only where you need it.', 'totalCount: Int!'],
-    ]),
+    ...pagesOf(type),
   ];
 };
 

@@ -1,5 +1,6 @@
-import { capital, targetOf } from '#kernel/registry/names.ts';
-import type { CommandInfo, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import { capital, itemType, targetOf } from '#kernel/registry/names.ts';
+import type { CommandInfo, CommandKind, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import type { ItemSource } from '../item-sources.ts';
 import type { Member, Sort } from '../sources.ts';
 
 /** What GraphQL calls what the domain declares. */
@@ -14,18 +15,32 @@ export const memberName = ({ name, def, target }: Pick<Member, 'name' | 'def' | 
 /** The id of it in arguments: `postId`. */
 export const idArgument = (member: Pick<Member, 'name' | 'def' | 'target'>): string => `${memberName(member)}Id`;
 
-export const enumName = ({ type }: Kind, { name, def }: Pick<Member, 'name' | 'def'>): string => def.enumName ?? `${type}${capital(name)}`;
+export const enumName = ({ type }: Pick<Kind, 'type'>, { name, def }: Pick<Member, 'name' | 'def'>): string =>
+  def.enumName ?? `${type}${capital(name)}`;
 
 /** As the enumerations of orders name it: `PUBLISHED_AT_DESC`. */
 export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
   `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
 
-/** Those that there are mutations for; items of lists have none yet. */
-export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
-  Object.values(commands).filter(({ internal, list }) => !internal && list === undefined);
+/** Those that there are mutations for. */
+export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] => Object.values(commands).filter(({ internal }) => !internal);
 
-/** The mutation of a command: `createPost`, `addComment`, `publishPost`. */
-export const mutationName = ({ type, parent }: Kind, { kind, name }: CommandInfo): string => {
+/** What tells an item of a list apart, in arguments: `itemId`, `approverId`, `word`. */
+export const itemArgument = ({ list: { key, id }, members: [first] }: ItemSource): string =>
+  key === undefined || !first ? id.name : first.target ? idArgument(first) : key;
+
+/** Of items of lists; there is at most one for each. */
+const ITEM_VERBS: Readonly<Partial<Record<CommandKind, string>>> = {
+  addItem: 'add',
+  changeItem: 'update',
+  moveItem: 'move',
+  removeItem: 'remove',
+};
+
+/** The mutation of a command: `createPost`, `addComment`, `publishPost`, `addClaimItem`. */
+export const mutationName = (aggregate: Kind, { kind, name, list }: CommandInfo): string => {
+  const { type, parent } = aggregate;
+  if (list !== undefined) return `${ITEM_VERBS[kind]}${itemType(aggregate, list)}`;
   switch (kind) {
     case 'create':
       return `${parent === undefined ? 'create' : 'add'}${type}`;

@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { editOf } from '#kernel/decide/forms.ts';
+import { itemType } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, type Operation, policyOf, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
@@ -62,8 +63,10 @@ const schemaRightsOf = (domain: Domain): SchemaRights => {
 
 const makeRights = (domain: Domain): SchemaRights => {
   const sources = sourcesOf(domain).all;
-  const reading = sources.flatMap(({ kind, right }) =>
-    [kind.type, `${kind.type}Connection`, changeType(kind)].map((type) => [type, right]),
+  const reading = sources.flatMap(({ kind, right, items }) =>
+    [...[kind.type, ...items.map(({ list }) => itemType(kind, list))].flatMap((type) => [type, `${type}Connection`]), changeType(kind)].map(
+      (type) => [type, right],
+    ),
   );
   const mutating = sources.flatMap(({ kind, members }) => {
     const rightTo = ({ name }: CommandInfo): Operation => operationOf(kind, name) as Operation;

@@ -1,6 +1,11 @@
+import { textOf } from '#kernel/declare/texts.ts';
+import { oneOf } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { Member } from '../sources.ts';
-import { enumName } from './names.ts';
+import { enumName, memberName } from './names.ts';
+
+/** What types of values are named after. */
+type Typed = Pick<Kind, 'type'>;
 
 export type Line = readonly [says: string, text: string];
 
@@ -11,5 +16,46 @@ export const block = (says: string | undefined, head: string, lines: readonly Li
 
 export const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/\.?$/, '.')}`;
 
-export const valueType = (kind: Kind, member: Pick<Member, 'name' | 'def' | 'target'>): string =>
+export const valueType = (kind: Typed, member: Pick<Member, 'name' | 'def' | 'target'>): string =>
   member.target ? member.target.type : member.def.values ? enumName(kind, member) : member.def.graphql;
+
+/** A field of what is sent. */
+export const inputOf = (kind: Typed, member: Member, as: 'new' | 'changed' | 'whole'): string => {
+  const { def, target } = member;
+  const type = target ? 'ID' : valueType(kind, member);
+  const name = memberName(member);
+  if (as === 'changed') return `${name}: ${type}`;
+  if (as === 'whole') return `${name}: ${type}!`;
+  if (Array.isArray(def.initial)) return `${name}: ${type}! = ${JSON.stringify(def.initial)}`;
+  if (def.initial !== undefined) return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;
+  return `${name}: ${type}${def.optional ? '' : '!'}`;
+};
+
+/** The enumerations of choices. */
+export const enumsOf = (of: Typed & { readonly called: string }, members: readonly Pick<Member, 'name' | 'def'>[]): readonly string[] =>
+  members
+    .filter(({ def }) => def.values)
+    .map((member) =>
+      block(
+        textOf(member.def) ?? `The ${member.name} of ${oneOf(of.called)}.`,
+        `enum ${enumName(of, member)}`,
+        (member.def.values ?? []).map((value): Line => [member.def.means?.[value] ?? sentence(value), value]),
+      ),
+    );
+
+/** The arguments of a connection. */
+export const PAGE = 'first: Int, after: String, last: Int, before: String';
+
+/** The pages of a type. */
+export const pagesOf = (type: string): readonly string[] => [
+  block('An item of a page, with its place.', `type ${type}Edge`, [
+    ['The place of the item, for `after` and `before`.', 'cursor: String!'],
+    ['The item itself.', `node: ${type}!`],
+  ]),
+  block('A page of a list (GraphQL Cursor Connections Specification).', `type ${type}Connection`, [
+    ['The items of the page with their places.', `edges: [${type}Edge!]!`],
+    ['The items of the page.', `nodes: [${type}!]!`],
+    ['What lies before and after the page.', 'pageInfo: PageInfo!'],
+    ['How many there are in all pages together, which costs more than a page: ask only where you need it.', 'totalCount: Int!'],
+  ]),
+];

@@ -2,8 +2,9 @@ import { formTextOf } from '#kernel/declare/texts.ts';
 import { oneOf } from '#kernel/registry/names.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import type { Member, Source } from '../sources.ts';
-import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from './names.ts';
-import { block, type Line, sentence, valueType } from './sdl-lines.ts';
+import { idArgument, mutatingCommands, mutationName, uploadMutations } from './names.ts';
+import { itemMutationLine } from './sdl-items.ts';
+import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
 
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
   Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
@@ -39,24 +40,16 @@ const memberOf = ({ kind, members }: Source, name: string): Member => {
 
 const inputLine = (source: Source, name: string, as: 'new' | 'changed'): Line => {
   const member = memberOf(source, name);
-  return [formTextOf(member.def) ?? sentence(name), inputOf(source, member, as)];
-};
-
-const inputOf = ({ kind }: Source, member: Member, as: 'new' | 'changed' | 'whole'): string => {
-  const { def, target } = member;
-  const type = target ? 'ID' : valueType(kind, member);
-  const name = memberName(member);
-  if (as === 'changed') return `${name}: ${type}`;
-  if (as === 'whole') return `${name}: ${type}!`;
-  if (Array.isArray(def.initial)) return `${name}: ${type}! = ${JSON.stringify(def.initial)}`;
-  if (def.initial !== undefined) return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;
-  return `${name}: ${type}${def.optional ? '' : '!'}`;
+  return [formTextOf(member.def) ?? sentence(name), inputOf(source.kind, member, as)];
 };
 
 const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string => says ?? `${name} ${oneOf(kind.field)}`;
 
 export const mutationsOf = (source: Source): readonly Line[] => [
-  ...mutatingCommands(source.kind).map((command) => mutationLine(source, command)),
+  ...mutatingCommands(source.kind).map((command) => {
+    const items = source.items.find(({ list }) => list === command.list);
+    return items === undefined ? mutationLine(source, command) : itemMutationLine(items, command);
+  }),
   ...uploadLines(source),
 ];
 
@@ -64,7 +57,7 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
   const { kind, parent } = source;
   const name = mutationName(kind, command);
   const says = sentence(saysOf(source, command));
-  const flat = () => command.form.map((field) => `, ${inputOf(source, memberOf(source, field), 'whole')}`).join('');
+  const flat = () => command.form.map((field) => `, ${inputOf(source.kind, memberOf(source, field), 'whole')}`).join('');
   switch (command.kind) {
     case 'create':
       return [says, `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`];

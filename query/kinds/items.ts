@@ -1,23 +1,19 @@
-// Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
-import { oneOfList } from '#kernel/decide/items.ts';
-import type { FieldDef } from '#kernel/declare/fields.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
+import { Rejection } from '#shared/rejection.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
+import { type AskedItems, findItem, gapOf, type ItemSource, type Joins, listItems } from '../item-sources.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import type { Reader } from '../read-routes.ts';
-import { type Row, type Source, sourcesOf } from '../sources.ts';
-import { Parameters, runShared } from '../statement.ts';
+import { demandSource, fieldsIn, type Member, type Needs, type Row, type Source, sourcesOf } from '../sources.ts';
 import type { FindItem } from './find.ts';
 import { possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
@@ -30,99 +26,97 @@ export type ItemReads = {
   item(reader: Reader): Promise<ItemAnswer>;
 };
 
-type Listing = { readonly domain: Domain; readonly pool: Pool; readonly source: Source; readonly list: ListInfo; readonly find: FindItem };
+type Listing = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly source: Source;
+  readonly items: ItemSource;
+  readonly find: FindItem;
+};
 
 export const itemReadsOf = (listing: Listing): ItemReads => {
-  const { domain, pool, source, list, find } = listing;
+  const { domain, pool, source, items, find } = listing;
   const { kind, right } = source;
-  const selection = selectionOf(domain, kind, list);
-  const present = presentItems(domain, source, list);
+  const { list, absent } = items;
+  const joined = referencesOf(domain, items);
+  const present = presentItems(domain, source, items);
+  const aboveOf = (row: ItemRow): Above => ({ id: row.id, resource: resourceIn(source, row), hasRoom: row[roomOf(list)] !== false });
   const above = ({ caller, id }: Reader): Promise<ItemRow> => find(pathId(id), (row) => may(caller, right, resourceIn(source, row)));
   return {
     async list(reader, asked) {
       const row = await above(reader);
       const path = `/${kind.path}/${row.id}/${kebab(list.name)}`;
-      const { rows, links } = await pageOf({ pool, selection, path }, row.id, asked);
-      const { represent, create } = present(reader.caller, row);
+      const read = async (stretch: AskedItems) =>
+        (await listItems(pool, items, { of: [row.id], asked: stretch, joined })).get(row.id) ?? [];
+      const { rows, links } = await pageOf({ items, path, read }, asked);
+      const { represent, create } = present(reader.caller, aboveOf(row));
       return { kind: 'list', items: rows.map(represent), links, create };
     },
     async item(reader) {
       const row = await above(reader);
-      const parameters = new Parameters();
-      const given = itemIdIn(list, reader.item ?? '');
-      const isIt = `${selection.of} = ${parameters.add(row.id)}::bigint and ${selection.id} = ${parameters.add(given ?? null)}::${list.id.def.column}`;
-      const [found] = await runShared<Row>(pool, `${selection.text} where ${isIt}`, parameters.values);
-      if (found === undefined) throw new Rejection(notFound(oneOfList(kind, list)));
+      const id = itemIdIn(list, reader.item ?? '');
+      const found = id === undefined ? undefined : await findItem(pool, items, { of: row.id, id, joined });
+      if (found === undefined) throw new Rejection(absent);
       const version = representationOf(domain, source).to(reader.caller).versionOf(row);
-      return { kind: 'item', version, item: present(reader.caller, row).represent(found) };
+      return { kind: 'item', version, item: present(reader.caller, aboveOf(row)).represent(found) };
     },
   };
 };
 
-/** The fields of an item, with what tells it apart first. */
-const fieldsOf = ({ key, id, fields }: ListInfo): readonly (readonly [string, FieldDef])[] => [
-  ...(key === undefined ? [] : [[key, id.def] as const]),
-  ...Object.entries(fields),
+/** What is read of what a reference leads to: what is shown of it, and what the right to read it asks. */
+const readOf = (domain: Domain, { label, name }: Kind): readonly string[] => [
+  ...new Set([
+    ...demandSource(sourcesOf(domain), name).needs.fields.map(({ column }) => column),
+    ...(label === undefined ? [] : [snake(label)]),
+  ]),
 ];
 
-type Selection = { readonly text: string; readonly of: string; readonly id: string; readonly order: string; readonly idType: string };
-
-/** With what is shown of what they refer to. */
-const selectionOf = (domain: Domain, kind: Kind, list: ListInfo): Selection => {
-  const {
-    key: [of, id],
-    order,
-    name,
-  } = itemTableOf(kind, list);
-  const labelled = fieldsOf(list).flatMap(([field, def], index) => {
-    const target = targetIn(domain, def);
-    return target?.label === undefined ? [] : [{ field, def, target, label: target.label, alias: `r${index}` }];
-  });
-  const columns = labelled.map(({ field, label, alias }) => `, ${alias}.${snake(label)} as "${field}.${snake(label)}"`).join('');
-  const joins = labelled.map(
-    ({ field, def, target, alias }) => ` left join ${LIVE_SCHEMA}.${target.table} ${alias} on ${alias}.id = i.${snake(wire(field, def))}`,
+const referencesOf = (domain: Domain, { members }: ItemSource): Joins => {
+  const references = members.flatMap(({ name, column, target }, index) => (target ? [{ name, column, target, alias: `r${index}` }] : []));
+  const columns = references.flatMap(({ name, target, alias }) =>
+    readOf(domain, target).map((each) => `, ${alias}.${each} as "${name}.${each}"`),
   );
   return {
-    text: `select i.*${columns} from ${LIVE_SCHEMA}.${name} i${joins.join('')}`,
-    ...{ of: `i.${of}`, id: `i.${id}`, order: `i.${order}`, idType: list.id.def.column },
+    columns: columns.join(''),
+    joins: references
+      .map(({ column, target, alias }) => ` left join ${LIVE_SCHEMA}.${target.table} ${alias} on ${alias}.id = i.${column}`)
+      .join(''),
   };
 };
 
-const targetIn = (domain: Domain, def: FieldDef): Kind | undefined => {
-  const { target } = def;
-  return def.kind === 'ref' ? domain.kinds[typeof target === 'string' ? target : (target?.kind ?? '')] : undefined;
+/** The same of an item that was found by itself. */
+export const withReferences = async (
+  domain: Domain,
+  { members }: ItemSource,
+  { row, find }: { readonly row: Row; readonly find: (kind: Kind, id: number) => Promise<Row | undefined> },
+): Promise<Row> => {
+  const whole: Record<string, unknown> = { ...row };
+  for (const { name, column, target } of members) {
+    if (!target) continue;
+    const other = typeof row[column] === 'number' ? await find(target, row[column]) : undefined;
+    for (const each of readOf(domain, target)) whole[`${name}.${each}`] = other?.[each] ?? null;
+  }
+  return whole;
 };
 
-type Paged = { readonly pool: Pool; readonly selection: Selection; readonly path: string };
+type Paged = { readonly items: ItemSource; readonly path: string; read(asked: AskedItems): Promise<readonly Row[]> };
 
 /** Keyset pages: a place in the list stays where it is whatever is added, moved and removed elsewhere. */
-const pageOf = async ({ pool, selection, path }: Paged, aggregateId: number, { limit = LIMIT_DEFAULT, after, before }: Asked) => {
-  const { order, id, idType, of } = selection;
+export const pageOf = async ({ items, path, read }: Paged, { limit = LIMIT_DEFAULT, after, before, at }: Asked) => {
   const identity = listIdentity({ path });
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-  const isSame = order === id;
-  const gap = text === undefined ? undefined : parseItemCursor(identity, text, { idType, isRanked: !isSame });
-  const parameters = new Parameters();
-  const conditions = [`${of} = ${parameters.add(aggregateId)}::bigint`];
-  if (gap !== undefined) {
-    const beyond = isBackward ? '<' : '>';
-    const place = `${parameters.add(gap.id)}::${idType}`;
-    conditions.push(isSame ? `${id} ${beyond} ${place}` : `(${order}, ${id}) ${beyond} (${parameters.add(gap.rank)}, ${place})`);
-  }
-  const way = isBackward ? 'desc' : 'asc';
-  const sorted = isSame ? `${id} ${way}` : `${order} ${way}, ${id} ${way}`;
-  const found = await runShared<Row>(
-    pool,
-    `${selection.text} where ${conditions.join(' and ')} order by ${sorted} limit ${parameters.add(limit + 1)}::bigint`,
-    parameters.values,
-  );
+  const gap = text === undefined ? undefined : parseItemCursor(identity, text, items);
+  const places = isBackward ? { after: undefined, before: gap } : { after: gap, before: undefined };
+  const found = await read({ ...places, isBackward, rowsMax: limit + 1 });
   const nearest = found.slice(0, limit);
   const rows = isBackward ? nearest.toReversed() : nearest;
   const hasMore = found.length > limit;
-  const gapAt = (row: Row | undefined): ItemGap | undefined =>
-    row === undefined ? gap : { ...(!isSame && { rank: String(row[order.slice(2)]) }), id: row[id.slice(2)] as number | string };
+  const gapAt = (row: Row | undefined): ItemGap | undefined => (row === undefined ? gap : gapOf(items, row));
   const href = (place: object): string => {
-    const given = { ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }), ...place } as Record<string, string>;
+    const given = { ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }), ...(at !== undefined && { at }), ...place } as Record<
+      string,
+      string
+    >;
     return Object.keys(given).length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
   };
   const [first, last] = [gapAt(rows[0]), gapAt(rows.at(-1))];
@@ -139,23 +133,27 @@ const pageOf = async ({ pool, selection, path }: Paged, aggregateId: number, { l
   };
 };
 
-type Presented = { represent(row: Row): object; readonly create: Link | undefined };
+/** What has the items. */
+type Above = { readonly id: number; readonly resource: Resource; readonly hasRoom: boolean };
+type Presented = { represent(row: Row): { readonly _links: Readonly<Record<string, Link>> }; readonly create: Link | undefined };
 
 /** How items are shown to a caller, and what can be done with them. */
-const presentItems = (domain: Domain, source: Source, list: ListInfo): ((caller: Caller, above: ItemRow) => Presented) => {
+export const presentItems = (
+  domain: Domain,
+  source: Source,
+  { list, members }: ItemSource,
+): ((caller: Caller, above: Above) => Presented) => {
   const { kind } = source;
-  const shown = fieldsOf(list).map(([name, def]) => readerOf(domain, name, def));
+  const shown = members.map((member) => readerOf(domain, member));
   const commands = Object.values(kind.commands).filter((command) => command.list === list && !command.internal);
   const possible = commands.map((command) => ({ command, mayBy: possibleOf(domain, source, command) }));
   const idColumn = list.id.column;
   return (caller, above) => {
-    const resource = resourceIn(source, above);
     const path = `/${kind.path}/${above.id}/${kebab(list.name)}`;
-    const now = possible.flatMap(({ command, mayBy }) => (mayBy(caller)?.(resource) ? [command] : []));
+    const now = possible.flatMap(({ command, mayBy }) => (mayBy(caller)?.(above.resource) ? [command] : []));
     const addition = now.find((command) => command.kind === 'addItem');
-    const hasRoom = above[roomOf(list)] !== false;
     return {
-      create: addition && hasRoom ? { href: path, method: 'POST' } : undefined,
+      create: addition && above.hasRoom ? { href: path, method: 'POST' } : undefined,
       represent(row) {
         const self = `${path}/${encodeURIComponent(String(row[idColumn]))}`;
         const item: Record<string, unknown> = list.key === undefined ? { id: row[idColumn] } : {};
@@ -186,26 +184,24 @@ const linkOf = ({ kind, name }: CommandInfo, self: string): Readonly<Record<stri
 type Told = { readonly links: Record<string, Link>; readonly caller: Caller };
 type ReadField = (row: Row, item: Record<string, unknown>, told: Told) => void;
 
-const readerOf = (domain: Domain, name: string, def: FieldDef): ReadField => {
-  const to = snake(wire(name, def));
-  const target = targetIn(domain, def);
+const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadField => {
   const erased = def.personal?.erased;
   if (target === undefined) {
     return (row, item) => {
-      const value = row[to];
+      const value = row[column];
       item[name] = value instanceof Date ? value.toISOString() : (value ?? erased ?? null);
     };
   }
-  const right = sourcesOf(domain).of(target.name)?.right;
+  const { right, needs } = demandSource(sourcesOf(domain), target.name);
   const { label } = target;
-  const joined = label === undefined ? undefined : `${name}.${snake(label)}`;
   const unknown = label === undefined ? undefined : (target.fields[label]?.personal?.erased ?? null);
+  const prefixed: Needs = { ...needs, fields: needs.fields.map((each) => ({ ...each, column: `${name}.${each.column}` })) };
   return (row, item, { links, caller }) => {
-    const id = row[to];
-    if (joined === undefined) item[wire(name, def)] = id;
-    else item[name] = id === null ? null : { id, [label ?? '']: row[joined] ?? unknown };
-    const isThere = joined === undefined ? typeof id === 'number' : row[joined] !== null;
-    if (isThere && right !== undefined && may(caller, right, { fields: { id } } as Resource))
+    const id = row[column];
+    if (label === undefined) item[wire(name, def)] = id;
+    else item[name] = id === null ? null : { id, [label]: row[`${name}.${snake(label)}`] ?? unknown };
+    // What it refers to itself is not read: a right that asks for that gives no link.
+    if (row[`${name}.id`] !== null && may(caller, right, { fields: fieldsIn(prefixed, row) }))
       links[kebab(name)] = { href: `/${target.path}/${id}` };
   };
 };

@@ -7,7 +7,7 @@ import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
-import { demandSource, type Source, sourcesOf } from '../sources.ts';
+import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
 import { createItemFinder, type FindItem } from './find.ts';
 import { type ItemReads, itemReadsOf } from './items.ts';
 import { type Asked, readKindList } from './list.ts';
@@ -62,7 +62,10 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
         return { kind: 'item', version: versionOf(row), item: represent(row) };
       };
     },
-    items: (kind, list) => itemReadsOf({ domain, pool, source: demandSource(sources, kind), list, find: find(kind) }),
+    items: (kind, list) => {
+      const source = demandSource(sources, kind);
+      return itemReadsOf({ domain, pool, source, items: demandItems(source, list), find: find(kind) });
+    },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
     listOfUser:
       (kind) =>

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { ItemSource } from '../item-sources.ts';
 import { decodeCursor } from './cursor.ts';
 
 /** A place in the list of an aggregate: where an item is or was, by what tells it apart, and before that by its rank if it has one. */
@@ -10,14 +11,12 @@ export const formatItemCursor = (identity: string, { rank, id }: ItemGap): strin
 
 const storable = z.string().refine((text) => text.isWellFormed() && !text.includes('\u0000'));
 
-type Placed = { readonly idType: string; readonly isRanked: boolean };
-
-export const parseItemCursor = (identity: string, text: string, { idType, isRanked }: Placed): ItemGap => {
-  const id = idType === 'text' ? storable : z.int().positive();
+export const parseItemCursor = (identity: string, text: string, { order }: Pick<ItemSource, 'order'>): ItemGap => {
+  const id = order.at(-1)?.type === 'text' ? storable : z.int().positive();
   const decoded = decodeCursor(text);
   const ranked = z.tuple([z.literal(identity), storable, id]);
   const unranked = z.tuple([z.literal(identity), id]);
-  const result = isRanked ? ranked.safeParse(decoded) : unranked.safeParse(decoded);
+  const result = order.length > 1 ? ranked.safeParse(decoded) : unranked.safeParse(decoded);
   if (!result.success) throw new HttpProblem('unknown_cursor');
   return result.data.length === 3 ? { rank: result.data[1], id: result.data[2] } : { id: result.data[1] };
 };

@@ -177,6 +177,57 @@ test('a repeated request adds nothing more, and is answered as the first time', 
   expect(first.body).toMatchObject({ word: 'twice' });
 });
 
+test('by GraphQL items are added, changed, moved and removed as by REST, and refused alike', async () => {
+  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Rome' } });
+  const id = String(written.id);
+  const asked = graphqlClientOf(installation);
+  const mutate = async (field: string, by: Person = eve) => {
+    const { data, errors } = (await asked(`mutation { done: ${field} }`, { token: by.token })) as {
+      readonly data: { readonly done: unknown } | null;
+      readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+    };
+    return data?.done ?? errors?.map(({ extensions }) => extensions.code);
+  };
+  const item = 'itemId amount note category claim { total version }';
+  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 100, note: "Taxi" }) { ${item} }`)).toEqual({
+    ...{ itemId: '1', amount: 100, note: 'Taxi', category: 'other', claim: { total: 100, version: 2 } },
+  });
+  await mutate(`addClaimItem(id: "${id}", input: { amount: 200, category: meals }) { itemId }`);
+  const change = (args: string, by?: Person) => mutate(`updateClaimItem(id: "${id}", ${args}) { ${item} }`, by);
+  expect(await change('itemId: 2, changes: { amount: 250 }, ifVersion: 3')).toMatchObject({
+    amount: 250,
+    claim: { total: 350, version: 4 },
+  });
+  expect(await change('itemId: 1, changes: { note: null }')).toMatchObject({ note: null });
+  expect(await mutate(`moveClaimItem(id: "${id}", itemId: 2, before: 1) { claim { items { itemId } } }`)).toEqual({
+    claim: { items: [{ itemId: '2' }, { itemId: '1' }] },
+  });
+  expect(await mutate(`moveClaimItem(id: "${id}", itemId: 2) { claim { items { itemId } } }`)).toEqual({
+    claim: { items: [{ itemId: '1' }, { itemId: '2' }] },
+  });
+  expect(await mutate(`removeClaimItem(id: "${id}", itemId: 1) { total items { itemId } }`)).toEqual({
+    total: 250,
+    items: [{ itemId: '2' }],
+  });
+  expect(await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent" }) { word claim { labels { word } } }`)).toEqual({
+    word: 'urgent',
+    claim: { labels: [{ word: 'urgent' }] },
+  });
+  expect(await mutate(`addClaimApprover(id: "${id}", input: { approver: ${bert.userId} }) { approver { name } upTo }`)).toEqual({
+    approver: { name: 'Bert' },
+    upTo: null,
+  });
+  expect(await mutate(`removeClaimApprover(id: "${id}", approverId: ${bert.userId}) { approvers { upTo } }`)).toEqual({ approvers: [] });
+  expect(await change('itemId: 2, changes: { amount: 1 }, ifVersion: 1')).toEqual(['version_mismatch']);
+  for (const itemId of ['1', '"x"', '9'])
+    expect(await change(`itemId: ${itemId}, changes: { amount: 1 }`)).toEqual(['claim_item_not_found']);
+  expect(await change('itemId: 2, changes: { amount: 0 }')).toEqual(['invalid_request']);
+  expect(await change('itemId: 2, changes: { amount: 1 }', bert)).toEqual(['claim_not_found']);
+  expect(await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent", colour: "red" }) { word }`)).toEqual(['claim_label_exists']);
+  for (let count = 0; count < 4; count += 1) await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`);
+  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`)).toEqual(['claim_items_full']);
+});
+
 test('nobody else sees or changes items, until the claim is submitted', async () => {
   for (const path of ['items', 'items/2']) expect((await read(`${claim}/${path}`, bert)).status).toBe(404);
   expect((await ask('POST', `${claim}/items`, { token: bert.token, body: { amount: 1 } })).status).toBe(404);
@@ -191,9 +242,18 @@ test('its events, its history and the document of the interface tell of items', 
   await until(told, (messages) => messages.some(({ type }) => type === 'claim.submitted'));
   expect(new Set(told().map(({ type }) => type))).toEqual(
     new Set(
-      ['drafted', 'itemAdded', 'itemChanged', 'itemMoved', 'itemRemoved', 'approverNamed', 'labelAdded', 'labelRemoved', 'submitted'].map(
-        (name) => `claim.${name}`,
-      ),
+      [
+        'drafted',
+        'itemAdded',
+        'itemChanged',
+        'itemMoved',
+        'itemRemoved',
+        'approverNamed',
+        'approverDismissed',
+        'labelAdded',
+        'labelRemoved',
+        'submitted',
+      ].map((name) => `claim.${name}`),
     ),
   );
   const history = await session.read<{ type: string; changes: unknown[] }[]>(`${claim}/history?limit=100`, { token: eve.token });

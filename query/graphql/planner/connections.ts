@@ -1,11 +1,10 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
-import { columnOf, cursorJson, placeOf } from './cursors.ts';
 import { booleanJson, concatenated, objectJson, orNull, type Piece, type Pieces } from './json.ts';
 import { countOf, firstOf, ordering, orderOf, type Rows } from './lists.ts';
 import type { Order, Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
-import { type Sql, sql } from './sql.ts';
+import { joined, Sql, sql } from './sql.ts';
 import { pageSize } from './values.ts';
 
 /** A selected connection, and how an item of it is written. */
@@ -57,12 +56,12 @@ const pageOf = (rows: Rows): Page => {
 };
 
 /** Beyond the row that a cursor names, or where that was. */
-const boundOf = ({ name, args }: Rows, order: Order, row: Row, side: 'after' | 'before'): readonly Sql[] => {
+const boundOf = ({ args }: Rows, { columns, descending, placeOf }: Order, row: Row, side: 'after' | 'before'): readonly Sql[] => {
   if (!args.has(side)) return [];
-  const at = args.value('timestamptz', (values) => placeOf(name, order, values[side]).at);
-  const id = args.value('bigint', (values) => placeOf(name, order, values[side]).id);
-  const comparison = order.descending === (side === 'after') ? sql`<` : sql`>`;
-  return [sql`(${row}.${columnOf(order)}, ${row}.id) ${comparison} (${at}, ${id})`];
+  const place = columns.map(({ type }, index) => args.value(type, (values) => placeOf(values[side])[index] ?? null));
+  const comparison = descending === (side === 'after') ? sql`<` : sql`>`;
+  const there = columns.map(({ name }) => sql`${row}.${Sql.identifier(name)}`);
+  return [sql`(${joined(there, sql`, `)}) ${comparison} (${joined(place, sql`, `)})`];
 };
 
 const memberJson = (connection: Connection, page: Page, member: Selected): Pieces => {
@@ -81,9 +80,7 @@ const memberJson = (connection: Connection, page: Page, member: Selected): Piece
       return all(nodeJson(page.row, member));
     case 'edges':
       return all(
-        objectOf(type, member, collect, (name, edge) =>
-          name === 'node' ? nodeJson(page.row, edge) : cursorJson(rows.name, page.order, page.row),
-        ),
+        objectOf(type, member, collect, (name, edge) => (name === 'node' ? nodeJson(page.row, edge) : page.order.cursorJson(page.row))),
       );
     case 'pageInfo':
       return objectOf(type, member, collect, (name) => pageInfoJson(connection, page, name));
@@ -109,8 +106,8 @@ const objectOf = (
   );
 };
 
-const pageInfoJson = ({ rows: { name, args } }: Connection, { row, order, size, isBackward, isWithin }: Page, field: string): Pieces => {
-  const cursors = sql`array_agg(${cursorJson(name, order, row)}) filter (where ${isWithin})`;
+const pageInfoJson = ({ rows: { args } }: Connection, { row, order, size, isBackward, isWithin }: Page, field: string): Pieces => {
+  const cursors = sql`array_agg(${order.cursorJson(row)}) filter (where ${isWithin})`;
   const hasMore = (side: 'after' | 'before', isAhead: boolean): Pieces =>
     args.has(side) ? 'true' : isAhead ? booleanJson(sql`count(*) > ${size}`) : 'false';
   switch (field) {

@@ -1,31 +1,74 @@
+import { itemType } from '#kernel/registry/names.ts';
+import { type ItemSource, valuesOf } from '../../item-sources.ts';
 import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cursor.ts';
-import { concatenated } from './json.ts';
-import type { Order, Row } from './mapping.ts';
+import { formatItemCursor, type ItemGap, parseItemCursor } from '../../lists/item-cursor.ts';
+import { concatenated, type Piece, textJson } from './json.ts';
+import type { Order } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { literal, Sql, sql } from './sql.ts';
 
 /** Cursors of connections: those of the REST lists, with what a list is ordered by as its identity, because they stand in nested lists too. */
 
-const identityOf = (table: string, { column }: Order): string => listIdentity({ table, column });
+type Ordered = { readonly column: string };
+
+const identityOf = (table: string, { column }: Ordered): string => listIdentity({ table, column });
 
 /** The row itself is the place, whichever side of it a page lies on. */
-export const cursorOf = (table: string, order: Order, row: { readonly atMs: number; readonly id: number }): string =>
+export const cursorOf = (table: string, order: Ordered, row: { readonly atMs: number; readonly id: number }): string =>
   formatListCursor(identityOf(table, order), { ...row, side: 'after' });
 
-export const placeOf = (table: string, order: Order, cursor: unknown): { readonly at: string; readonly id: number } => {
+export const placeOf = (table: string, order: Ordered, cursor: unknown): { readonly at: string; readonly id: number } => {
+  const { atMs, id } = orOutOfPlan(() => parseListCursor(identityOf(table, order), String(cursor)));
+  return { at: new Date(atMs).toISOString(), id };
+};
+
+const orOutOfPlan = <Place>(read: () => Place): Place => {
   try {
-    const { atMs, id } = parseListCursor(identityOf(table, order), String(cursor));
-    return { at: new Date(atMs).toISOString(), id };
+    return read();
   } catch (error) {
     throw new OutOfPlan('a cursor of something else', { cause: error });
   }
 };
 
-/** What `cursorOf` makes, made by PostgreSQL; as JSON. */
-export const cursorJson = (table: string, order: Order, row: Row): Sql => {
-  const ms = sql`floor(extract(epoch from ${row}.${columnOf(order)}) * 1000)::bigint`;
-  const text = concatenated([`["${identityOf(table, order)}",`, ms, ',', sql`${row}.id`, ',"after"]']);
-  return sql`'"' || translate(encode(convert_to(${text}, 'UTF8'), 'base64'), ${literal('+/=\n')}, '-_') || '"'`;
-};
+/** By an instant, and by ids where that is the same. Its cursors are those of `cursorOf`, made by PostgreSQL. */
+export const instantOrder = (table: string, column: string, descending: boolean): Order => ({
+  descending,
+  columns: [
+    { name: column, type: 'timestamptz' },
+    { name: 'id', type: 'bigint' },
+  ],
+  placeOf(cursor) {
+    const { at, id } = placeOf(table, { column }, cursor);
+    return [at, id];
+  },
+  cursorJson(row) {
+    const ms = sql`floor(extract(epoch from ${row}.${Sql.identifier(column)}) * 1000)::bigint`;
+    return opaque([`["${identityOf(table, { column })}",`, ms, ',', sql`${row}.id`, ',"after"]']);
+  },
+});
 
-export const columnOf = ({ column }: Order): Sql => Sql.identifier(column);
+const identityOfItems = ({ kind, list, order: [first] }: ItemSource): string =>
+  identityOf(itemType(kind, list), { column: first?.name ?? '' });
+
+export const itemCursorOf = (items: ItemSource, gap: ItemGap): string => formatItemCursor(identityOfItems(items), gap);
+
+export const itemPlaceOf = (items: ItemSource, cursor: unknown): ItemGap =>
+  orOutOfPlan(() => parseItemCursor(identityOfItems(items), String(cursor), items));
+
+/** That of the items of a list. */
+export const itemOrder = (items: ItemSource): Order => ({
+  descending: false,
+  columns: items.order,
+  placeOf: (cursor) => valuesOf(itemPlaceOf(items, cursor)),
+  cursorJson(row) {
+    const members = items.order.flatMap(({ name, type }): readonly Piece[] => {
+      const value = sql`${row}.${Sql.identifier(name)}`;
+      return [',', type === 'text' ? textJson(value) : value];
+    });
+    return opaque([`["${identityOfItems(items)}"`, ...members, ']']);
+  },
+});
+
+/** In base64url, as JSON. */
+const opaque = (pieces: readonly Piece[]): Sql =>
+  sql`'"' || translate(encode(convert_to(${concatenated(pieces)}, 'UTF8'), 'base64'), ${literal('+/=\n')}, '-_') || '"'`;

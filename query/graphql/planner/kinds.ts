@@ -1,17 +1,19 @@
 import { RESERVED } from '#kernel/registry/demand-names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import type { Filter, Member, Sort, Source, Sources } from '../../sources.ts';
+import type { Filter, Member, Source, Sources } from '../../sources.ts';
 import { demandSource } from '../../sources.ts';
 import { listsOf, memberName, orderName } from '../names.ts';
 import { type Arguments, at } from './arguments.ts';
+import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
-import type { Mapping, Order, Row, Which } from './mapping.ts';
+import type { Mapping, Row, Which } from './mapping.ts';
 import type { Parameter, Value } from './parameter.ts';
 import type { Readable } from './readable.ts';
 import { allOf, literal, Sql, sql } from './sql.ts';
 import { searchText, storableText, storableValue } from './values.ts';
 
-type Options = { readonly sources: Sources; readonly readable: Readable };
+export type Options = { readonly domain: Domain; readonly sources: Sources; readonly readable: Readable };
 
 /** How the aggregates of one kind lie in the read model, as the declaration says. */
 export const mappingOf = (options: Options, source: Source): Mapping => {
@@ -19,7 +21,7 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
   const { kind, members, parent, right, sorts, isNewestFirst } = source;
   const isReadableAlone = (row: Row): Sql => rightTo(right, row);
   return {
-    table: tableOf(source),
+    table: sql`read_model.${Sql.identifier(kind.table)}`,
     letter: kind.name.charAt(0),
     values: {
       id: (row) => plainJson(sql`${row}.id`),
@@ -30,19 +32,18 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       // What was, is not planned.
       asOf: () => 'null',
     },
-    rows: { ...referencesOf(options, source), ...childrenOf(options, source) },
+    rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(source) },
     isReadable: parent ? (row) => isReadableUnder(options, source, row) : (row) => allOf([...presence(source, row), isReadableAlone(row)]),
     orders: Object.fromEntries(
       sorts.flatMap((sort) =>
-        [isNewestFirst, !isNewestFirst].map((descending) => [orderName(sort, descending), orderOf(sort, descending)]),
+        [isNewestFirst, !isNewestFirst].map((descending) => [
+          orderName(sort, descending),
+          instantOrder(kind.type, sort.column, descending),
+        ]),
       ),
     ),
   };
 };
-
-const orderOf = ({ column }: Sort, descending: boolean): Order => ({ column, descending });
-
-const tableOf = ({ kind }: Source): Sql => sql`read_model.${Sql.identifier(kind.table)}`;
 
 /** Those who were deleted stay for those who name them. */
 export const presence = ({ staysWhenEnded }: Source, row: Row): readonly Sql[] => (staysWhenEnded ? [sql`${row}.deleted_at is null`] : []);
@@ -65,7 +66,7 @@ const memberOf = (options: Options, source: Source, member: Member): readonly (r
   return [[name, guarded(options, source, name, json)]];
 };
 
-const jsonOf = ({ def }: Member, value: Sql): Pieces => {
+export const jsonOf = ({ def }: Pick<Member, 'def'>, value: Sql): Pieces => {
   const erased = def.personal?.erased;
   if (erased !== undefined) return textJson(sql`coalesce(${value}, ${literal(erased)})`);
   if (def.kind === 'choice' || def.kind === 'states') return def.optional ? orNull(concatenated(plainJson(value))) : plainJson(value);
@@ -109,6 +110,18 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
       return [
         [listsOf(child.kind), which],
         [`${listsOf(child.kind)}Connection`, which],
+      ];
+    }),
+  );
+
+/** Whoever may read an aggregate may read the items of its lists. */
+const itemsOf = ({ items }: Source): Mapping['rows'] =>
+  Object.fromEntries(
+    items.flatMap(({ list, of }) => {
+      const which: Which = (item, row) => [sql`${item}.${Sql.identifier(of)} = ${row}.id`];
+      return [
+        [list.name, which],
+        [`${list.name}Connection`, which],
       ];
     }),
   );

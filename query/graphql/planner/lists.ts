@@ -1,14 +1,11 @@
 import type { Arguments } from './arguments.ts';
-import { columnOf } from './cursors.ts';
 import type { Mapping, Order, Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
-import { allOf, joined, type Sql, sql } from './sql.ts';
+import { allOf, joined, Sql, sql } from './sql.ts';
 import { pageSize } from './values.ts';
 
 /** The rows that a field leads to, before it is said how many of them and in which form. */
 export type Rows = {
-  /** The name of the type, which tells its cursors from others. */
-  readonly name: string;
   readonly mapping: Mapping;
   readonly args: Arguments;
   newRow(): Row;
@@ -54,7 +51,10 @@ export const orderOf = ({ mapping: { orders }, args }: Rows): Order => {
   return order;
 };
 
-export const ordering = (order: Order, row: Row): Sql => {
-  const direction = order.descending ? sql`desc` : sql`asc`;
-  return sql`${row}.${columnOf(order)} ${direction}, ${row}.id ${direction}`;
+export const ordering = ({ columns, descending }: Order, row: Row): Sql => {
+  const direction = descending ? sql`desc` : sql`asc`;
+  return joined(
+    columns.map(({ name }) => sql`${row}.${Sql.identifier(name)} ${direction}`),
+    sql`, `,
+  );
 };

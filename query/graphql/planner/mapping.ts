@@ -1,5 +1,6 @@
 import type { Arguments } from './arguments.ts';
 import type { Pieces } from './json.ts';
+import type { Parameter, Value } from './parameter.ts';
 import type { Sql } from './sql.ts';
 
 /** A row by its alias: `sql`${row}.id`` is a column of it. */
@@ -11,11 +12,14 @@ export type Row = Sql;
  */
 export type Which = (row: Row, parent: Row, args: Arguments) => readonly [Sql, ...Sql[]];
 
-/** Rows of equal values are ordered by id. */
+/** What rows are ordered by: no two of a list have the same of the last column. */
 export type Order = {
-  /** Of instants. */
-  readonly column: string;
+  readonly columns: readonly { readonly name: string; readonly type: Parameter['type'] }[];
   readonly descending: boolean;
+  /** The columns of the place that a cursor names; throws `OutOfPlan` if it is one of something else. */
+  placeOf(cursor: unknown): readonly Value[];
+  /** The cursor of a row, as JSON. */
+  cursorJson(row: Row): Sql;
 };
 
 /** How an object type of the schema lies in the read model. A field that stands neither in `values` nor in `rows` is not planned. */

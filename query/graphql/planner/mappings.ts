@@ -1,6 +1,8 @@
+import { itemType } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../sources.ts';
 import { listsOf } from '../names.ts';
+import { mappingOfItems } from './items.ts';
 import { mappingOf, matching, presence } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';
 import { type Readable, viewerId } from './readable.ts';
@@ -19,7 +21,7 @@ export type Mappings = {
 
 export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
   const sources = sourcesOf(domain);
-  const options = { sources, readable };
+  const options = { domain, sources, readable };
   const user = sources.of('user');
   const lists = sources.all
     .filter(({ parent }) => parent === undefined)
@@ -31,7 +33,13 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
       ];
     });
   return {
-    types: { ...Object.fromEntries(sources.all.map((source) => [source.kind.type, mappingOf(options, source)])), Webhook: WEBHOOK },
+    types: {
+      ...Object.fromEntries(sources.all.map((source) => [source.kind.type, mappingOf(options, source)])),
+      ...Object.fromEntries(
+        sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), mappingOfItems(options, each)])),
+      ),
+      Webhook: WEBHOOK,
+    },
     query: {
       node: BY_ID,
       ...Object.fromEntries(sources.all.map(({ kind }) => [kind.field, BY_ID])),

@@ -72,7 +72,7 @@ export const relatedOf = (
   const item = named.getFields().nodes === undefined ? named : getNamedType(named.getFields().nodes?.type);
   if (!isObjectType(item)) throw new OutOfPlan(`the type ${named.name}`);
   const mapping = mappingOf(context, item);
-  const rows: Rows = { name: item.name, mapping, args, newRow: () => context.newRow(mapping.letter), which: (row) => which(row, args) };
+  const rows: Rows = { mapping, args, newRow: () => context.newRow(mapping.letter), which: (row) => which(row, args) };
   if (item !== named) {
     const nodeJson = (row: Row, member: Selected) => objectOf(context, item, row, member);
     return connectionJson({ rows, type: named, selected, collect: context.collect, nodeJson });

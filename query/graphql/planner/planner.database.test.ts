@@ -35,10 +35,7 @@ const findAll = async (pool: Pool): Promise<Map<string, Set<number>>> => {
 
 const knownOf = ({ users, articles, comments }: World): Known => {
   const cursors = (type: string, column: 'created_at' | 'published_at', rows: readonly { id: number; at: Date | null }[]) =>
-    [
-      `${type} ${column}`,
-      rows.flatMap(({ id, at }) => (at ? [cursorOf(type, { column, descending: true }, { atMs: at.getTime(), id })] : [])),
-    ] as const;
+    [`${type} ${column}`, rows.flatMap(({ id, at }) => (at ? [cursorOf(type, { column }, { atMs: at.getTime(), id })] : []))] as const;
   const byCreation = (rows: readonly { id: number; created_at: Date }[]) => rows.map(({ id, created_at }) => ({ id, at: created_at }));
   const all = new Map([
     cursors('User', 'created_at', byCreation(users)),

@@ -1,4 +1,5 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
+import { itemType } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -14,6 +15,8 @@ import { subscriptionOf } from '../subscriptions/resolvers.ts';
 import { createCommits } from './commits.ts';
 import type { Context, PastRow, Resolver } from './context.ts';
 import { asksForCursor, readCursor } from './cursor.ts';
+import { itemMutations } from './item-mutations.ts';
+import { itemResolversOf } from './items.ts';
 import { resolversOf } from './kinds.ts';
 import { createLoaders } from './loaders.ts';
 import { createMoments } from './moments.ts';
@@ -29,10 +32,13 @@ type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 /** What has no resolver here is a member of what its parent was resolved to. */
 const resolversFor = (domain: Domain): Resolvers => {
   const sources = sourcesOf(domain);
-  const types: Resolvers = Object.fromEntries(sources.all.map((source) => [source.kind.type, resolversOf(domain, source)]));
+  const types: Resolvers = Object.fromEntries([
+    ...sources.all.map((source) => [source.kind.type, resolversOf(domain, source)] as const),
+    ...sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), itemResolversOf(domain, each)] as const)),
+  ]);
   return {
     Query: { ...queryOf(domain), ...federationOf(domain) },
-    Mutation: { ...mutationOf(domain), ...webhookMutations(domain) },
+    Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhookMutations(domain) },
     ...subscriptionOf(domain),
     ...types,
     User: { ...types.User, ...WEBHOOKS_OF_USER },

@@ -1,4 +1,3 @@
-import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import { may, type Operation } from '#shared/policy.ts';
@@ -7,8 +6,9 @@ import { type Child, demandSource, type Member, type Source, sourcesOf } from '.
 import { signAddress } from '../../uploads/signed-address.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
+import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
-import { common, dated, demandRow, listed } from './reads.ts';
+import { common, dated, demandRow, listed, told } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
@@ -18,6 +18,7 @@ export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   ...common,
   ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
   ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
+  ...listsIn(source),
   ...Object.fromEntries(source.children.flatMap((child) => childrenOf(source, demandSource(sourcesOf(domain), child.kind.name), child))),
 });
 
@@ -39,9 +40,6 @@ const referenceTo =
     const other = await demandRow(context, type, id);
     return isReadable || (await context.loaders.isReadable(other)) ? other : null;
   };
-
-const told = ({ personal }: FieldDef, value: unknown): unknown =>
-  value instanceof Date ? value.toISOString() : (value ?? personal?.erased ?? null);
 
 /** For those who may; null for others, and of those who were deleted. */
 const guarded = ({ guards }: Source, field: string, read: Resolver): Resolver => {

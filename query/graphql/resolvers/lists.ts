@@ -9,7 +9,7 @@ import { cursorOf, placeOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
 import type { Context } from './context.ts';
-import { type Asked, type Listing, type ListOf, listingsOf, type Place, type Row, type RowFilter } from './rows.ts';
+import { type Asked, type Listing, listingsOf, type Place, type Row, type RowFilter } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -35,28 +35,54 @@ export const pageSize = (value: unknown): number => {
 
 const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as const;
 
-/** A connection; its members are read when they are asked for. */
+/** A connection of rows of a type. */
 export const readConnection = async (context: Context, listed: Listed, args: Arguments) => {
   const { loaders } = context;
   const { type, parent, parentId } = listed;
-  const has = (name: string): boolean => (args[name] ?? null) !== null;
-  if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
-  const size = pageSize(args.first ?? args.last);
   const listing = listingsOf(context.domain).of(type);
   const order = orderOf(listing, args.sort);
-  const place = (side: 'after' | 'before'): Place | undefined =>
-    has(side) ? orRefuse(() => placeOf(type, orderFor(order), args[side]), 'unknown_cursor') : undefined;
-  const isBackward = has('last');
-  const places = { after: place('after'), before: place('before'), isBackward };
+  const placed = placesIn(args, (cursor): Place => placeOf(type, orderFor(order), cursor));
   const filter = await filterOf(context, listing, args.filter);
-  const of: ListOf = { type, parent, asked: { ...order, filter, ...places, rowsMax: size + 1 } };
+  return connectionOf<Row>(placed, {
+    read: (asked) => loaders.list({ type, parent, asked: { ...order, filter, ...asked } }, parentId),
+    cursorAt: (row) => cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }),
+    count: () => loaders.count({ type, parent, asked: { ...order, filter, ...NO_PLACES, rowsMax: 0 } }, parentId),
+  });
+};
+
+/** Between which places a connection lies, and how many rows it may have. */
+type Placed<At> = {
+  readonly after: At | undefined;
+  readonly before: At | undefined;
+  /** Whether the rows at the end are asked for. */
+  readonly isBackward: boolean;
+  readonly size: number;
+};
+
+export const placesIn = <At>(args: Arguments, read: (cursor: unknown) => At): Placed<At> => {
+  if (isGiven(args.first) && isGiven(args.last))
+    throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
+  const size = pageSize(args.first ?? args.last);
+  const place = (side: 'after' | 'before') => (isGiven(args[side]) ? orRefuse(() => read(args[side]), 'unknown_cursor') : undefined);
+  return { after: place('after'), before: place('before'), isBackward: isGiven(args.last), size };
+};
+
+type Paged<Item, At> = {
+  /** Nearest first, and one more than the page has if there are others. */
+  read(asked: Omit<Placed<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
+  cursorAt(item: Item): string;
+  count(): Promise<number>;
+};
+
+/** A connection (GraphQL Cursor Connections Specification); its members are read when they are asked for. */
+export const connectionOf = <Item, At = Place>({ size, ...places }: Placed<At>, { read, cursorAt, count }: Paged<Item, At>) => {
+  const { after, before, isBackward } = places;
   const page = async () => {
-    const read = await loaders.list(of, parentId);
-    const nearest = read.slice(0, size);
-    return { rows: isBackward ? nearest.toReversed() : nearest, hasMore: read.length > size };
+    const found = await read({ ...places, rowsMax: size + 1 });
+    const nearest = found.slice(0, size);
+    return { rows: isBackward ? nearest.toReversed() : nearest, hasMore: found.length > size };
   };
-  const cursorAt = (row: Row | undefined): string | null =>
-    row ? cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }) : null;
+  const cursorOrNull = (row: Item | undefined): string | null => (row === undefined ? null : cursorAt(row));
   return {
     nodes: async () => (await page()).rows,
     edges: async () => (await page()).rows.map((node) => ({ cursor: cursorAt(node), node })),
@@ -64,13 +90,13 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
       const { rows, hasMore } = await page();
       return {
         // On the side that the page was entered from, there was something when its cursor was made.
-        hasNextPage: has('before') || (!isBackward && hasMore),
-        hasPreviousPage: has('after') || (isBackward && hasMore),
-        startCursor: cursorAt(rows[0]),
-        endCursor: cursorAt(rows.at(-1)),
+        hasNextPage: before !== undefined || (!isBackward && hasMore),
+        hasPreviousPage: after !== undefined || (isBackward && hasMore),
+        startCursor: cursorOrNull(rows[0]),
+        endCursor: cursorOrNull(rows.at(-1)),
       };
     },
-    totalCount: () => loaders.count({ type, parent, asked: { ...of.asked, ...NO_PLACES, rowsMax: 0 } }, parentId),
+    totalCount: count,
   };
 };
 

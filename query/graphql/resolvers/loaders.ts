@@ -2,6 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
+import { type AskedItems, countItems, type ItemSource, listItems } from '../../item-sources.ts';
 import { resourceOf } from '../../kinds/rows.ts';
 import type { ReadConnections } from '../../searches.ts';
 import { webhookResource } from '../../webhooks/representation.ts';
@@ -10,6 +11,7 @@ import {
   countRows,
   findRows,
   findTexts,
+  type ItemRow,
   type Listing,
   type ListOf,
   listingsOf,
@@ -26,6 +28,9 @@ export type Loaders = {
   text(row: Row, column: string): Promise<string | null>;
   list(of: ListOf, parent: number): Promise<readonly Row[]>;
   count(of: ListOf, parent: number): Promise<number>;
+  /** Of one list of an aggregate. */
+  items(source: ItemSource, of: number, asked: AskedItems): Promise<readonly ItemRow[]>;
+  countItems(source: ItemSource, of: number): Promise<number>;
   /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
   together<Parent extends number | string, Value>(
     asked: string,
@@ -79,6 +84,14 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
     async count(of, parent) {
       return (await together(`count ${JSON.stringify(of)}`, parent, (parents) => countRows(reading(of), of, parents))) ?? 0;
     },
+    async items(source, of, asked) {
+      const found = together(`items ${source.table} ${JSON.stringify(asked)}`, of, (all: readonly number[]) =>
+        listItems(pool, source, { of: all, asked }),
+      );
+      return (await found) ?? [];
+    },
+    countItems: async (source, of) =>
+      (await together(`count ${source.table}`, of, (all: readonly number[]) => countItems(pool, source, all))) ?? 0,
     together,
     resourceOf: readResource,
     async isReadable(row) {

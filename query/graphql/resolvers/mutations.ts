@@ -51,11 +51,13 @@ export const idOf = (kind: string, given: unknown): number => {
   return id;
 };
 
-/** Every command of the domain that clients may give, and what is uploaded. */
+/** Every command to aggregates of the domain that clients may give, and what is uploaded. */
 export const mutationOf = (domain: Domain): Readonly<Record<string, Resolver>> =>
   Object.fromEntries(
     sourcesOf(domain).all.flatMap((source) => [
-      ...mutatingCommands(source.kind).map((command) => [mutationName(source.kind, command), resolverOf(source, command)] as const),
+      ...mutatingCommands(source.kind).flatMap((command) =>
+        command.list ? [] : [[mutationName(source.kind, command), resolverOf(source, command)] as const],
+      ),
       ...uploadsOf(source),
     ]),
   );
@@ -88,17 +90,21 @@ const formReader = ({ kind, members, owner }: Source, { kind: what, form, next }
   const given = members.filter(({ name }) => names.has(name));
   const mayBeAbsent = ({ name, def }: Member): boolean => name === kind.owner || (!def.optional && def.initial !== undefined);
   return (input: Arguments): Arguments => ({
-    ...Object.fromEntries(
-      given.flatMap((member) => {
-        const { name, def, target } = member;
-        const value = input[target ? memberName(member) : name];
-        if (value === undefined || (isCreation && value === null && mayBeAbsent(member))) return [];
-        return [[wire(name, def), target && value !== null ? idOf(target.name, value) : value]];
-      }),
-    ),
+    ...readMembers(given, input, (member) => isCreation && mayBeAbsent(member)),
     ...(isCreation && Object.fromEntries(next.flatMap((each) => (each in input ? [[each, input[each]]] : [])))),
   });
 };
+
+/** The fields of an input as commands name them. */
+export const readMembers = (members: readonly Member[], input: Arguments, mayBeAbsent: (member: Member) => boolean): Arguments =>
+  Object.fromEntries(
+    members.flatMap((member) => {
+      const { name, def, target } = member;
+      const value = input[memberName(member)];
+      if (value === undefined || (value === null && mayBeAbsent(member))) return [];
+      return [[wire(name, def), target && value !== null ? idOf(target.name, value) : value]];
+    }),
+  );
 
 const uploadsOf = ({ kind, members }: Source): readonly (readonly [string, Resolver])[] => {
   const edit = editOf(kind);

@@ -63,6 +63,8 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
       return found.map((row) => rowOf(type, row));
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
+    items: () => Promise.reject(refused('Items of lists are not told as of then.')),
+    countItems: () => Promise.reject(refused('How many items there were is not told as of then.')),
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,
     async isReadable(row) {

@@ -1,3 +1,4 @@
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
@@ -97,3 +98,7 @@ export const dated = {
   createdAt: ({ created_at }: Row) => created_at.toISOString(),
   updatedAt: ({ updated_at }: Row) => updated_at.toISOString(),
 };
+
+/** The value of a field: of those who were deleted, the word for it if there is one. */
+export const told = ({ personal }: FieldDef, value: unknown): unknown =>
+  value instanceof Date ? value.toISOString() : (value ?? personal?.erased ?? null);

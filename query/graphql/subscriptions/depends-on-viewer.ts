@@ -14,10 +14,11 @@ import {
 } from 'graphql';
 import { callersIn } from '#kernel/conditions/expression.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
-import { targetOf } from '#kernel/registry/names.ts';
+import { itemType, targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { ItemSource } from '../../item-sources.ts';
 import { isReadableWith } from '../../rights.ts';
 import { type Child, demandSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
@@ -100,6 +101,7 @@ const makeTypes = (domain: Domain): SameInTypes => {
       [`${type}Connection`, IN_CONNECTION],
       [`${type}Edge`, IN_EDGE],
       [changeType(source.kind), { ...IN_PAYLOAD, [name]: 'all' }],
+      ...source.items.flatMap((items) => sameInItems(domain, items)),
     ];
   });
   return {
@@ -126,6 +128,7 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
   return {
     ...Object.fromEntries(plain.map((name) => [name, guards.has(name) ? 'all_but_its_own' : 'all'])),
     ...Object.fromEntries(addresses),
+    ...Object.fromEntries(source.items.flatMap(({ list: { name } }) => [name, `${name}Connection`].map((each) => [each, 'all'] as const))),
     ...Object.fromEntries(members.flatMap((member) => (member.target ? [[memberName(member), sameBehind(domain, source, member)]] : []))),
     ...Object.fromEntries(
       children.flatMap((child) => {
@@ -134,6 +137,20 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
       }),
     ),
   };
+};
+
+/** All of them are seen by whoever sees their aggregate, and what they refer to belongs to others. */
+const sameInItems = (domain: Domain, { kind, list, members }: ItemSource): readonly (readonly [string, Fields])[] => {
+  const type = itemType(kind, list);
+  const behind = ({ target }: Member): SameFor | undefined =>
+    target && (askersOf(domain, `${target.name}.read`).size > 0 ? undefined : 'all_and_leads_to_others');
+  const fields = [list.id.name, 'createdAt', 'updatedAt', kind.field].map((name) => [name, 'all'] as const);
+  const ofMembers = members.map((member) => [memberName(member), member.target ? behind(member) : 'all'] as const);
+  return [
+    [type, Object.fromEntries([...fields, ...ofMembers])],
+    [`${type}Connection`, IN_CONNECTION],
+    [`${type}Edge`, IN_EDGE],
+  ];
 };
 
 /** Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs to others. */

@@ -1,0 +1,137 @@
+import { printSchema } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
+import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { expenses } from '../../test/toy/expenses.ts';
+import { schemaOf } from './schema.ts';
+
+/** Items of lists: the planner and the resolvers agree on them, and show no more than rights allow. */
+const policy = policyOf(expenses);
+const ANYONE: Caller = { kind: 'anonymous', policy };
+const callerOf = (userId: number, role: string): Caller =>
+  ({ kind: 'user', policy, userId: userId as UserId, role: role as never, scopes: new Set(policy.scopes), client: null }) as Caller;
+const EVE = callerOf(1, 'employee');
+const BERT = callerOf(2, 'approver');
+
+let world: BothWays;
+beforeAll(async () => {
+  const times = `1, '2026-01-01', '2026-01-02'`;
+  world = await openBothWays(
+    expenses,
+    `
+    insert into read_model.users (id, name, role, version, created_at, updated_at) values
+      (1, 'Eve', 'employee', ${times}), (2, 'Bert', 'approver', ${times});
+    insert into read_model.claims (id, employee_id, purpose, status, total, item_count, version, created_at, updated_at) values
+      (11, 1, 'Strasbourg', 'draft', 600, 3, ${times}), (12, 1, 'Rome', 'submitted', 0, 0, ${times});
+    insert into read_model.claim_items (claim_id, id, rank, employee_id, category, amount, note, version, created_at, updated_at) values
+      (11, 1, 'a2', 1, 'meals', 100, 'With "the" client', ${times}), (11, 2, 'a0', 1, 'travel', 200, null, ${times}),
+      (11, 3, 'Zz', 1, 'other', 300, '', ${times}), (12, 1, 'a0', 1, 'other', 7, null, ${times});
+    insert into read_model.claim_approvers (claim_id, approver_id, up_to, version, created_at, updated_at) values
+      (11, 2, 50, ${times}), (12, 1, null, ${times}), (12, 2, null, ${times});
+    insert into read_model.claim_labels (claim_id, word, colour, version, created_at, updated_at) values
+      (11, 'urgent', 'red', ${times}), (11, 'Abroad', null, ${times});
+  `,
+  );
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const both = (data: unknown) => [data, data];
+const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, caller);
+
+test('items are shown in their order, with what they refer to, and lead back', async () => {
+  const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' };
+  expect(await answersTo('{ claim(id: 11) { items { itemId category amount note createdAt updatedAt claim { id total } } } }')).toEqual(
+    both({
+      claim: {
+        items: [
+          { itemId: '3', category: 'other', amount: 300, note: '' },
+          { itemId: '2', category: 'travel', amount: 200, note: null },
+          { itemId: '1', category: 'meals', amount: 100, note: 'With "the" client' },
+        ].map((item) => ({ ...item, ...times, claim: { id: '11', total: 600 } })),
+      },
+    }),
+  );
+  expect(
+    await answersTo('{ claim(id: 11) { labels { word colour } approvers { approver { name } upTo } items(limit: 1) { amount } } }'),
+  ).toEqual(
+    both({
+      claim: {
+        labels: [
+          { word: 'Abroad', colour: null },
+          { word: 'urgent', colour: 'red' },
+        ],
+        approvers: [{ approver: { name: 'Bert' }, upTo: 50 }],
+        items: [{ amount: 300 }],
+      },
+    }),
+  );
+});
+
+test('the items of many aggregates are told apart', async () => {
+  expect(await answersTo('{ claims(sort: CREATED_AT_ASC) { items { itemId amount } approvers { approver { id } } } }')).toEqual(
+    both({
+      claims: [
+        {
+          items: [3, 2, 1].map((id) => ({ itemId: String(id), amount: [100, 200, 300][id - 1] })),
+          approvers: [{ approver: { id: '2' } }],
+        },
+        { items: [{ itemId: '1', amount: 7 }], approvers: [{ approver: { id: '1' } }, { approver: { id: '2' } }] },
+      ],
+    }),
+  );
+});
+
+type Page = { readonly nodes: readonly object[]; readonly edges: readonly { readonly cursor: string }[]; readonly pageInfo: object };
+const MEMBERS = 'nodes { key } edges { cursor node { key } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
+
+test.each([
+  ['items', 'itemId', ['3', '2', '1']],
+  ['labels', 'word', ['Abroad', 'urgent']],
+] as const)('the pages of %s go forth and back', async (list, field, all) => {
+  const page = async (args: string): Promise<Page & { keys: readonly string[] }> => {
+    const text = `{ claim(id: 11) { page: ${list}Connection(${args}) { ${MEMBERS.replaceAll('key', `key: ${field}`)} } } }`;
+    const [planned, resolved] = await answersTo(text);
+    expect(resolved).toEqual(planned);
+    const { page: found } = (planned as { claim: { page: Page } }).claim;
+    return { ...found, keys: found.nodes.map((node) => (node as { key: string }).key) };
+  };
+  const first = await page('first: 1');
+  expect(first).toMatchObject({ keys: all.slice(0, 1), totalCount: all.length, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  const cursor = first.edges[0]?.cursor ?? '';
+  expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
+  const rest = await page(`first: 5, after: "${cursor}"`);
+  expect(rest).toMatchObject({ keys: all.slice(1), pageInfo: { hasNextPage: false, hasPreviousPage: true } });
+  const back = await page(`last: 1, before: "${rest.edges.at(-1)?.cursor}"`);
+  expect(back).toMatchObject({ keys: all.slice(-2, -1), pageInfo: { hasNextPage: true } });
+  expect(await page('last: 5')).toMatchObject({ keys: all, pageInfo: { hasPreviousPage: false } });
+});
+
+test('a cursor of another list is refused', async () => {
+  const [, resolved] = await answersTo('{ claim(id: 11) { labelsConnection { pageInfo { endCursor } } } }');
+  const { endCursor } = (resolved as { claim: { labelsConnection: { pageInfo: { endCursor: string } } } }).claim.labelsConnection.pageInfo;
+  for (const args of [`after: "${endCursor}"`, 'after: "x"', 'first: 1, last: 1'])
+    expect(await answersTo(`{ claim(id: 11) { itemsConnection(${args}) { totalCount } } }`), args).toEqual([
+      undefined,
+      [expect.objectContaining({ path: ['claim', 'itemsConnection'] })],
+    ]);
+});
+
+test('nobody sees the items of what they may not read', async () => {
+  expect(await answersTo('{ claim(id: 11) { items { amount } } }', BERT)).toEqual(both({ claim: null }));
+  expect(await answersTo('{ claims { items { amount } } }', BERT)).toEqual(both({ claims: [{ items: [{ amount: 7 }] }] }));
+  expect(await answersTo('{ claims { items { amount } } }', ANYONE)).toEqual(both({ claims: [] }));
+});
+
+test('everything about items says what it is', () => {
+  const types = printSchema(schemaOf(expenses));
+  const undescribed = types
+    .split('\n')
+    .filter((line, index, lines) => /^(type|input|enum) Claim(Item|Label|Approver)/.test(line) && !lines[index - 1]?.includes('"""'));
+  expect(undescribed).toEqual([]);
+  expect(types).toContain('approver: User!');
+  expect(types).toContain('addClaimItem(id: ID!, input: ClaimItemInput!, ifVersion: Int): ClaimItem!');
+  expect(types).toContain('moveClaimItem(id: ID!, itemId: ID!, before: ID, ifVersion: Int): ClaimItem!');
+  expect(types).toContain('updateClaimApprover(id: ID!, approverId: ID!, changes: ClaimApproverChanges!, ifVersion: Int): ClaimApprover!');
+  expect(types).toContain('removeClaimLabel(id: ID!, word: String!, ifVersion: Int): Claim!');
+});

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { formShape } from '#kernel/decide/forms.ts';
+import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
+import { itemIdIn } from '#kernel/rest/lists.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { findItem, type ItemSource } from '../../item-sources.ts';
+import { sourcesOf } from '../../sources.ts';
+import { itemArgument, mutatingCommands, mutationName } from '../names.ts';
+import type { Resolver } from './context.ts';
+import { changing, idOf, readChanged, readMembers, sendMutation, type ToCommand } from './mutations.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Every command to items of lists that clients may give. */
+export const itemMutations = (domain: Domain): Readonly<Record<string, Resolver>> =>
+  Object.fromEntries(
+    sourcesOf(domain).all.flatMap(({ kind, items }) =>
+      mutatingCommands(kind).flatMap((command) => {
+        const list = items.find((each) => each.list === command.list);
+        return list === undefined ? [] : [[mutationName(kind, command), resolverOf(list, command)] as const];
+      }),
+    ),
+  );
+
+/** Answers with the item as it is then, and with the aggregate once the item is gone. */
+const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
+  const { kind, list, absent } = items;
+  const toCommand = toCommandOf(items, command);
+  if (command.kind === 'removeItem') return changing(kind.type, toCommand);
+  return async (_mutation, args, context, key) => {
+    const { id: of, itemId } = await sendMutation(toCommand, { args, context, key });
+    await readChanged(context, kind.type, of);
+    const id = itemId ?? (toCommand(args) as Arguments)[list.id.name];
+    const row = await findItem(context.pool, items, { of, id: id as number | string });
+    if (row === undefined) throw new Rejection(absent);
+    return row;
+  };
+};
+
+const toCommandOf = (items: ItemSource, command: CommandInfo): ToCommand => {
+  const { kind, list } = items;
+  const form = z.strictObject(formShape(kind, command));
+  const read = formReader(items, command);
+  const argument = itemArgument(items);
+  return (args) => ({
+    type: typeOfCommand(kind, command.name),
+    [`${kind.name}Id`]: idOf(kind.name, args.id),
+    ...(command.kind !== 'addItem' && { [list.id.name]: idOfItem(items, args[argument]) }),
+    ...parseInput(form, read(args)),
+  });
+};
+
+/** What cannot tell an item apart is that of none. */
+const idOfItem = ({ list, absent }: ItemSource, given: unknown): number | string => {
+  const id = itemIdIn(list, String(given));
+  if (id === undefined) throw new Rejection(absent);
+  return id;
+};
+
+const formReader = (items: ItemSource, { kind }: CommandInfo): ((args: Arguments) => Arguments) => {
+  const { members } = items;
+  switch (kind) {
+    case 'addItem':
+      return ({ input }) => readMembers(members, input as Arguments, ({ def }) => !def.optional && def.initial !== undefined);
+    case 'changeItem':
+      return ({ changes }) => readMembers(members, changes as Arguments, () => false);
+    case 'moveItem':
+      return ({ before }) => ({ before: (before ?? null) === null ? null : idOfItem(items, before) });
+    default:
+      return () => ({});
+  }
+};

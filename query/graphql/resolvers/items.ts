@@ -1,0 +1,67 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { gapOf, type ItemSource } from '../../item-sources.ts';
+import type { ItemGap } from '../../lists/item-cursor.ts';
+import { refuseParked } from '../../parked.ts';
+import { isAlwaysThere, isReadableWithItems } from '../../rights.ts';
+import type { Member, Source } from '../../sources.ts';
+import { memberName } from '../names.ts';
+import { itemCursorOf, itemPlaceOf } from '../planner/cursors.ts';
+import type { Resolver } from './context.ts';
+import { connectionOf, pageSize, placesIn } from './lists.ts';
+import { demandRow, told } from './reads.ts';
+import type { ItemRow, Row } from './rows.ts';
+
+type Resolvers = Readonly<Record<string, Resolver>>;
+
+/** What leads from an aggregate to the items of its lists. */
+export const listsIn = ({ items }: Source): Resolvers =>
+  Object.fromEntries(
+    items.flatMap((each): readonly (readonly [string, Resolver])[] => {
+      const { name } = each.list;
+      const first: Resolver = ({ id }: Row, { limit }, { loaders }) =>
+        loaders.items(each, id, { after: undefined, before: undefined, isBackward: false, rowsMax: pageSize(limit) });
+      const pages: Resolver = ({ id }: Row, args, { loaders }) =>
+        connectionOf<ItemRow, ItemGap>(
+          placesIn(args, (cursor) => itemPlaceOf(each, cursor)),
+          {
+            read: (asked) => loaders.items(each, id, asked),
+            cursorAt: (row) => itemCursorOf(each, gapOf(each, row)),
+            count: () => loaders.countItems(each, id),
+          },
+        );
+      return [
+        [name, first],
+        [`${name}Connection`, pages],
+      ];
+    }),
+  );
+
+/** The fields of an item, and what they lead to. */
+export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers => {
+  const { kind, list, of, members } = items;
+  return {
+    ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
+    ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
+    createdAt: ({ created_at }: ItemRow) => (created_at as Date).toISOString(),
+    updatedAt: ({ updated_at }: ItemRow) => (updated_at as Date).toISOString(),
+    [kind.field]: (row: ItemRow, _args, context) => demandRow(context, kind.type, row[of] as number),
+  };
+};
+
+const memberOf = (domain: Domain, items: ItemSource, member: Member): Resolver => {
+  const { column, def, target } = member;
+  if (!target) return (row: ItemRow) => told(def, row[column]);
+  const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) => ask(domain, items.kind, member));
+  return async (row: ItemRow, _args, context) => {
+    const id = row[column];
+    if (typeof id !== 'number') return null;
+    if (isThere) return demandRow(context, target.type, id);
+    const { loaders, past, pool } = context;
+    const other = await loaders.find(target.type, id);
+    if (other !== undefined) return isReadable || (await loaders.isReadable(other)) ? other : null;
+    // What is parked cannot be said to be gone.
+    if (!past) await refuseParked(pool, streamName(target.name, id));
+    return null;
+  };
+};

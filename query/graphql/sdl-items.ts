@@ -1,0 +1,87 @@
+import { formTextOf, textOf } from '#kernel/declare/texts.ts';
+import { capital, itemType, oneOf, spaced } from '#kernel/registry/names.ts';
+import type { CommandInfo, CommandKind, Domain } from '#kernel/registry/registry.ts';
+import type { ItemSource } from '../item-sources.ts';
+import { isAlwaysThere } from '../rights.ts';
+import type { Member } from '../sources.ts';
+import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
+import { block, enumsOf, inputOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+
+/** The items of the lists of an aggregate, in SDL. */
+
+const typed = ({ kind, list }: ItemSource) => ({ type: itemType(kind, list), called: list.one });
+const oneOfIt = ({ kind, list }: ItemSource): string => `${oneOf(list.one)} of ${oneOf(kind.field)}`;
+
+export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[] => {
+  const { kind, list, members } = items;
+  const { type } = typed(items);
+  return [
+    ...enumsOf(typed(items), members),
+    block(sentence(capital(oneOfIt(items))), `type ${type}`, [
+      ...(list.key === undefined
+        ? [[`Tells it apart from the others of its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
+        : []),
+      ...members.map((member) => memberLine(domain, items, member)),
+      ['When it was added.', 'createdAt: DateTime!'],
+      ['When it was last changed.', 'updatedAt: DateTime!'],
+      [`The ${spaced(kind.field)} that it is of.`, `${kind.field}: ${kind.type}!`],
+    ]),
+    ...pagesOf(type),
+    ...inputsOf(items),
+  ];
+};
+
+const memberLine = (domain: Domain, items: ItemSource, member: Member): Line => {
+  const { name, def } = member;
+  const isNullable =
+    def.optional ||
+    (def.personal && def.personal.erased === undefined) ||
+    (member.target !== undefined && !isAlwaysThere(domain, items.kind, member));
+  return [textOf(def) ?? sentence(spaced(name)), `${memberName(member)}: ${valueType(typed(items), member)}${isNullable ? '' : '!'}`];
+};
+
+/** What leads to them from their aggregate. */
+export const itemLines = ({ kind, list }: ItemSource): readonly Line[] => {
+  const type = itemType(kind, list);
+  return [
+    [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10): [${type}!]!`],
+    [`The ${spaced(list.name)}, in their order, in pages.`, `${list.name}Connection(${PAGE}): ${type}Connection!`],
+  ];
+};
+
+const inputsOf = (items: ItemSource): readonly string[] => {
+  const { kind, list, members } = items;
+  const { type } = typed(items);
+  const has = (what: CommandKind): boolean => mutatingCommands(kind).some((command) => command.list === list && command.kind === what);
+  const linesOf = (as: 'new' | 'changed'): readonly Line[] =>
+    members
+      .filter(({ name }) => as === 'new' || name !== list.key)
+      .map((member) => [formTextOf(member.def) ?? sentence(spaced(member.name)), inputOf({ type }, member, as)]);
+  return [
+    ...(has('addItem') ? [block(`A new ${spaced(list.one)}.`, `input ${type}Input`, linesOf('new'))] : []),
+    ...(has('changeItem') ? [block('What is absent stays; null removes.', `input ${type}Changes`, linesOf('changed'))] : []),
+  ];
+};
+
+export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line => {
+  const { kind, list, members } = items;
+  const { type } = typed(items);
+  const [first] = members;
+  const idType = list.key === undefined || !first || first.target ? 'ID' : valueType(typed(items), first);
+  const says = (verb: string): string => sentence(command.says ?? `${verb} ${oneOfIt(items)}`);
+  const name = mutationName(kind, command);
+  const one = `id: ID!, ${itemArgument(items)}: ${idType}!`;
+  switch (command.kind) {
+    case 'addItem':
+      return [says('Add'), `${name}(id: ID!, input: ${type}Input!, ifVersion: Int): ${type}!`];
+    case 'changeItem':
+      return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int): ${type}!`];
+    case 'moveItem':
+      return [
+        `${says('Move')} Before the one that is named, or to the end.`,
+        `${name}(${one}, before: ${idType}, ifVersion: Int): ${type}!`,
+      ];
+    default:
+      return [says('Remove'), `${name}(${one}, ifVersion: Int): ${kind.type}!`];
+  }
+};
