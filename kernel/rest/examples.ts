@@ -2,10 +2,12 @@ import type { JsonObject } from '#shared/json.ts';
 import { editOf } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { exampleId, exampleValue } from '../events/definitions.ts';
-import { capital, targetOf, wire } from '../registry/names.ts';
-import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import { capital, kebab, targetOf, wire } from '../registry/names.ts';
+import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { nameOfItems } from './operation.ts';
 import { labelOf, shownName } from './schemas.ts';
 
+const WRITTEN = { version: 3, cursor: '6f9619ff-1z4' };
 const TIMES = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 
 /** What the schemas of an aggregate look like filled in, by the examples of its fields. */
@@ -17,6 +19,35 @@ export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<stri
     [Name]: itemExample(domain, kind),
     ...(creation && { [`New${Name}`]: formExample(domain, kind, creation) }),
     ...(edit && { [`${Name}Replacement`]: formExample(domain, kind, edit), [`${Name}Patch`]: patchExample(domain, kind, edit) }),
+    ...Object.assign({}, ...Object.values(kind.lists).map((list) => examplesOfList(domain, kind, list))),
+  };
+};
+
+/** Of an item of a list, and of what is sent to add, change and move one. */
+const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Record<string, JsonObject>> => {
+  const Name = nameOfItems(kind, list);
+  const { key, id, fields } = list;
+  const known = exampleValue(domain, id.def);
+  const self = `/${kind.path}/${exampleId(domain, kind.name)}/${kebab(list.name)}/${String(known)}`;
+  const all = [...(key === undefined ? [] : [[key, id.def] as const]), ...Object.entries(fields)];
+  const shown = all.map(([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const);
+  const sent = Object.entries(fields).map(([name, def]) => [wire(name, def), exampleValue(domain, def)] as const);
+  const has = (what: CommandKind): boolean =>
+    Object.values(kind.commands).some((command) => command.list === list && command.kind === what && !command.internal);
+  const links = { self: { href: self }, ...(has('changeItem') && { edit: { href: self, method: 'PATCH' } }) };
+  return {
+    [Name]: { ...(key === undefined && { id: known }), ...Object.fromEntries(shown), ...TIMES, _links: links } as JsonObject,
+    ...(has('addItem') && {
+      [`New${Name}`]: Object.fromEntries([...(key === undefined ? [] : [[id.name, known] as const]), ...sent]) as JsonObject,
+      [`${Name}Written`]: {
+        id: exampleId(domain, kind.name),
+        ...WRITTEN,
+        [id.name]: known,
+        _links: { self: { href: self } },
+      } as JsonObject,
+    }),
+    ...(has('changeItem') && { [`${Name}Patch`]: Object.fromEntries(sent.slice(0, 1)) as JsonObject }),
+    ...(has('moveItem') && { [`Move${Name}`]: { before: known } as JsonObject }),
   };
 };
 

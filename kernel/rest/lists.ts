@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { notFound } from '#shared/rejection.ts';
+import { exists, isFull, notFound, type RejectionCode } from '#shared/rejection.ts';
 import { createdAt, id, Links, updatedAt, Written, written } from '#shared/rest/fields.ts';
 import { PAGE } from '#shared/rest/lists.ts';
 import type { PathParameter } from '#shared/rest/operation.ts';
@@ -9,9 +9,9 @@ import { formShape } from '../decide/forms.ts';
 import { oneOfList } from '../decide/items.ts';
 import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
-import { type AggregateOperation, itemPath, type Named } from './operation.ts';
+import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';
 import { shownField } from './schemas.ts';
-import { commanded } from './writes.ts';
+import { commanded, refusalsOfCommand } from './writes.ts';
 
 /** The REST interface to the items of the lists of an aggregate: their version is that of the aggregate. */
 export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
@@ -19,7 +19,6 @@ export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
 
 const itemsPath = (kind: Kind, list: ListInfo): string => `${itemPath(kind)}/${kebab(list.name)}`;
 const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
-const nameOf = (kind: Kind, { one }: ListInfo): string => `${capital(kind.name)}${capital(one)}`;
 
 /** What tells an item apart, as it stands in a path; nothing if it can be that of none. */
 export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | string | undefined => {
@@ -56,7 +55,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
   };
   return [
     [`list${capital(kind.name)}${capital(list.name)}`, all],
-    [`get${nameOf(kind, list)}`, single],
+    [`get${nameOfItems(kind, list)}`, single],
   ];
 };
 
@@ -67,7 +66,7 @@ const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject =
   const shown = all.map(([name, def]) => shownField(domain, name, def));
   return z
     .strictObject({ ...(key === undefined && { id }), ...Object.fromEntries(shown), createdAt, updatedAt, _links: Links })
-    .meta({ id: nameOf(kind, list) });
+    .meta({ id: nameOfItems(kind, list) });
 };
 
 const json = 'application/json';
@@ -77,10 +76,11 @@ const mergePatch = 'application/merge-patch+json';
 const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =>
   Object.values(kind.commands).flatMap((command): readonly Named[] => {
     if (command.internal || command.list !== list) return [];
-    const Name = nameOf(kind, list);
+    const Name = nameOfItems(kind, list);
     const one = spaced(oneOfList(kind, list));
     const write = {
       ...commanded(domain, kind, command),
+      refusals: refusalsOfItems(domain, kind, command, list),
       summary: command.says ?? summaryOf(kind, list, command),
       use: { kind, does: 'command', command },
     } as const;
@@ -116,6 +116,19 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
         ];
     }
   });
+
+/** That there is no such item follows from the path. */
+const refusalsOfItems = (domain: Domain, kind: Kind, command: CommandInfo, list: ListInfo): readonly RejectionCode[] => {
+  const isAddition = command.kind === 'addItem';
+  // Nothing personal is sealed any more for those who were deleted.
+  const isSealed = (isAddition || command.kind === 'changeItem') && Object.values(list.fields).some(({ personal }) => personal);
+  return [
+    ...(isAddition ? [isFull(kind.name, list.name)] : []),
+    ...(isAddition && list.key !== undefined ? [exists(oneOfList(kind, list))] : []),
+    ...(isSealed ? (['user_deleted'] as const) : []),
+    ...refusalsOfCommand(domain, kind, command),
+  ];
+};
 
 const VERBS = { addItem: 'Add', changeItem: 'Change', moveItem: 'Move', removeItem: 'Remove' } as const;
 const summaryOf = (kind: Kind, list: ListInfo, command: CommandInfo): string =>

@@ -1,5 +1,5 @@
 import type { RestOperation } from '#shared/rest/operation.ts';
-import { targetOf } from '../registry/names.ts';
+import { capital, targetOf } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
 /** What an operation does to an aggregate of the domain, by which its route is made. */
@@ -13,6 +13,9 @@ type Use = { readonly kind: Kind } & (
 /** Of an aggregate of the domain. */
 export type AggregateOperation = RestOperation & { readonly use: Use };
 export type Named = readonly [id: string, operation: AggregateOperation];
+
+/** The schemas and the operations of the items of a list: `ClaimItem`. */
+export const nameOfItems = (kind: Kind, { one }: ListInfo): string => `${capital(kind.name)}${capital(one)}`;
 
 export const itemPath = (kind: Kind): string => `/${kind.path}/{${kind.name}Id}`;
 export const collectionPath = (domain: Domain, kind: Kind): string => {

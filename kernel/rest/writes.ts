@@ -43,7 +43,7 @@ export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
   }) as const;
 
 /** What follows from what is there, rather than from the form of the request. */
-const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
+export const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
   const isOfUsers = command.kind === 'create' && kind.owner !== undefined;
   const isErasable = command.kind === 'edit' && command.form.some((name) => kind.fields[name]?.personal && !kind.fields[name]?.optional);
   const guarded = [command, ...command.next.flatMap((next) => kind.commands[next] ?? [])];

@@ -26,7 +26,11 @@ export const problemExamples = (domain: Domain): JsonObject =>
 const codesOf = (domain: Domain): readonly ProblemCode[] => {
   const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
   const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  return [...new Set([...own, ...derived, ...ofAggregates(domain).flatMap(([, { refusals = [] }]) => refusals)])];
+  const ofOperations = ofAggregates(domain).flatMap(([, { refusals = [], parameters = {} }]) => [
+    ...refusals,
+    ...Object.values(parameters).map(({ absent }) => absent),
+  ]);
+  return [...new Set([...own, ...derived, ...ofOperations])];
 };
 
 const exampleOf = (code: ProblemCode, title = describeProblem(code).title): JsonObject => {
