@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { exists, isFull, notFound, type RejectionCode } from '#shared/rejection.ts';
+import { ItemAt } from '#shared/rest/at.ts';
 import { createdAt, id, Links, updatedAt, Written, written } from '#shared/rest/fields.ts';
 import { PAGE } from '#shared/rest/lists.ts';
 import type { PathParameter } from '#shared/rest/operation.ts';
@@ -40,7 +41,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     ...read,
     path: itemsPath(kind, list),
     summary: `The ${spaced(list.name)} of ${oneOf(kind.name)}, in their order`,
-    query: z.strictObject(PAGE),
+    query: z.strictObject({ ...PAGE, ...ItemAt.shape }),
     answer: { status: 200, description: `A page of ${spaced(list.name)}.`, kind: 'list', schema },
     use: { kind, does: 'listItems', list },
   };
@@ -49,7 +50,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     path: onePath(kind, list),
     parameters: parametersOf(kind, list),
     summary: `${capital(oneOf(list.one))} of ${oneOf(kind.name)}`,
-    query: z.strictObject({}),
+    query: ItemAt,
     answer: { status: 200, description: `The ${one}.`, kind: 'item', schema },
     use: { kind, does: 'readItem', list },
   };

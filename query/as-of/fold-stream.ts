@@ -7,12 +7,16 @@ import { type Kind, rowOf } from './aggregates.ts';
 import { decodeEach } from './decode-each.ts';
 import type { Exceptions, FindExceptions } from './exceptions.ts';
 
+type Row = Readonly<Record<string, unknown>>;
+
 /** How something stood at a position. */
 export type Standing = {
   /** `parked` is what an event had taken out of the read model that cannot be taken in. */
   readonly state: 'absent' | 'present' | 'gone' | 'parked';
   /** As the read model had it; nothing of what was not there. */
-  readonly row: Readonly<Record<string, unknown>> | undefined;
+  readonly row: Row | undefined;
+  /** The items of its lists as the read model had them, by the tables of the lists, in no order. */
+  readonly items: ReadonlyMap<string, readonly Row[]>;
   /** When it had last changed. */
   readonly changedAt: string | undefined;
   /** Where in its stream a user was deleted, also when that was later. */
@@ -47,14 +51,17 @@ export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: F
     if (then.length < page.length && kind !== 'user') break;
   }
   const standing = standingOf(table, fold);
-  return { ...standing, row: standing.row && { ...standing.row, ...derivedIn(items) }, departedAt };
+  return {
+    ...standing,
+    row: standing.row && { ...standing.row, ...derivedIn(items) },
+    items: standing.row ? rowsIn(items) : new Map(),
+    departedAt,
+  };
 };
 
 type Items = ReadonlyMap<ProjectedItems, Map<unknown, Change>>;
 
-/** Of lists from which columns of the aggregate follow. */
-const noItems = ({ items }: ProjectedTable): Items =>
-  new Map(items.filter(({ derived }) => derived.length > 0).map((each) => [each, new Map()]));
+const noItems = ({ items }: ProjectedTable): Items => new Map(items.map((each) => [each, new Map()]));
 
 const takeItem = (items: Items, event: DecodedEvent): void => {
   for (const [table, ofOne] of items) {
@@ -71,13 +78,14 @@ const takeItem = (items: Items, event: DecodedEvent): void => {
   }
 };
 
+const present = (ofOne: ReadonlyMap<unknown, Change>): readonly Row[] =>
+  [...ofOne.values()].flatMap((change) => (change.kind === 'put' ? [change.row] : []));
+
 const derivedIn = (items: Items): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    [...items].flatMap(([{ derived }, ofOne]) => {
-      const rows = [...ofOne.values()].flatMap((change) => (change.kind === 'put' ? [change.row] : []));
-      return derived.map(({ column, of }) => [column, of(rows)]);
-    }),
-  );
+  Object.fromEntries([...items].flatMap(([{ derived }, ofOne]) => derived.map(({ column, of }) => [column, of(present(ofOne))])));
+
+const rowsIn = (items: Items): Standing['items'] =>
+  new Map([...items].map(([table, ofOne]) => [table.name, present(ofOne).map((row) => rowOf(table, row))]));
 
 type Fold = { readonly change: Change<string> | undefined; readonly isParked: boolean; readonly changedAt: string | undefined };
 type Before = { readonly table: ProjectedTable; readonly items: Items; readonly fold: Fold; readonly exceptions: Exceptions };
@@ -112,7 +120,7 @@ const after = (before: Change<string> | undefined, change: Change<string>): Chan
   return change.kind === 'patch' ? undefined : change;
 };
 
-const standingOf = (table: ProjectedTable, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt'> => {
+const standingOf = (table: ProjectedTable, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt' | 'items'> => {
   if (isParked) return { state: 'parked', row: undefined, changedAt };
   if (change?.kind === 'put') return { state: 'present', row: rowOf(table, change.row), changedAt };
   return { state: change ? 'gone' : 'absent', row: undefined, changedAt };

@@ -23,17 +23,26 @@ export type ItemThen = {
 export const isAuditor = (caller: Caller, kind: Kind): boolean =>
   admitByScope(caller, readingOf(kind)) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, readingOf(kind));
 
+type Opening = { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast };
+
 /** One thing as it was: for those who may read it now and might have then, and for auditors. */
-export const createItemReader =
-  ({ domain, findMoment, openPast }: { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast }) =>
-  async ({ kind, now }: ItemThen, reader: Reader, at: string): Promise<ItemAnswer> => {
+export const createItemOpener =
+  ({ domain, findMoment, openPast }: Opening) =>
+  async ({ kind, now }: ItemThen, reader: Reader, at: string) => {
     const { caller, charge } = reader;
     const isAuditing = isAuditor(caller, kind);
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
-    const { shown, changedAt } = await demandThen(past, presentOf(domain, kind), { kind, id, caller, isAuditing });
+    return { id, past, isThereNow, ...(await demandThen(past, presentOf(domain, kind), { kind, id, caller, isAuditing })) };
+  };
+
+export const createItemReader = ({ domain, ...opening }: Opening) => {
+  const open = createItemOpener({ domain, ...opening });
+  return async (then: ItemThen, reader: Reader, at: string): Promise<ItemAnswer> => {
+    const { kind } = then;
+    const { id, past, isThereNow, shown, changedAt } = await open(then, reader, at);
     const { version, item } = shown;
     const self = pathOf(domain, kind, id);
     return {
@@ -47,6 +56,7 @@ export const createItemReader =
       },
     };
   };
+};
 
 /** Nothing that stands still keeps auditors from what was there before. */
 export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boolean): Promise<boolean> => {

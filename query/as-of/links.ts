@@ -1,3 +1,4 @@
+import { kebab } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import type { Link } from '#shared/rest/fields.ts';
@@ -8,8 +9,12 @@ const made = new WeakMap<Domain, RegExp>();
 
 /** What can be read as of then; the deliveries of a webhook, say, are told as they are. */
 const keptOf = (domain: Domain): RegExp => {
-  const paths = Object.values(domain.kinds).map(({ path }) => path);
-  const kept = made.get(domain) ?? new RegExp(`^/(?:${[...paths, 'webhooks'].join('|')})/\\d+(?:/(?:${paths.join('|')}))?$`);
+  const kinds = Object.values(domain.kinds);
+  const paths = kinds.map(({ path }) => path);
+  const lists = kinds.flatMap((kind) => Object.keys(kind.lists).map((list) => `${kind.path}/\\d+/${kebab(list)}(?:/[^/?]+)?`));
+  const listed = ['webhooks', ...paths].join('|');
+  const kept =
+    made.get(domain) ?? new RegExp(`^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`);
   made.set(domain, kept);
   return kept;
 };

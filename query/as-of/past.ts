@@ -5,7 +5,7 @@ import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Table } from '#shared/read-model/change.ts';
-import { demandTable, type Tables } from '#shared/read-model/tables.ts';
+import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
@@ -30,7 +30,7 @@ export type Past = {
 const EVENTS_MAX = 20_000;
 /** Authors of what is listed. */
 const USERS_KEPT_MAX = 1_000;
-/** What else is referred to: few, because their texts may be long. */
+/** What else is referred to, or has lists that are looked at one by one: few, because their texts may be long. */
 const OTHERS_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
@@ -51,19 +51,20 @@ const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Doma
     fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
   );
   const finders = new Map(
-    [...referredIn(domain)].map((kind) => [kind, keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id)))]),
+    [...readTwiceIn(domain)].map((kind) => [kind, keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id)))]),
   );
   const find: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
     const standing = await (finders.get(kind)?.(id) ?? fold(kind, streamName(kind, id)));
     const { row } = standing;
     if (row === undefined) return standing;
-    const table = tables.ofKind(kind);
-    if (!table?.person) return standing;
-    const { departedAt } = await findUser(Number(row[table.person]));
-    if (departedAt === undefined) return standing;
+    const table = demandTable(tables, kind);
+    const isGone = async ({ person }: Pick<Table, 'person'>): Promise<boolean> =>
+      person !== null && (await findUser(Number(row[person]))).departedAt !== undefined;
+    const items = await withoutPersonalItems(standing.items, table, isGone);
+    if (!(await isGone(table))) return { ...standing, items };
     return table.afterDeparture === 'emptied'
-      ? { ...standing, row: { ...row, ...withoutPersonal(table) } }
+      ? { ...standing, row: { ...row, ...withoutPersonal(table) }, items }
       : { ...standing, state: 'gone', row: undefined };
   };
   return {
@@ -81,10 +82,15 @@ const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Doma
   };
 };
 
-/** Kinds that others refer to. */
-const referredIn = ({ kinds }: Domain): ReadonlySet<string> =>
+/** Kinds that others refer to, or that have lists. */
+const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>
   new Set(
-    Object.values(kinds).flatMap(({ fields }) => Object.values(fields).flatMap((def) => (def.kind === 'ref' ? [targetOf(def)] : []))),
+    Object.values(kinds).flatMap(({ name, fields, lists }) => [
+      ...(Object.keys(lists).length > 0 ? [name] : []),
+      ...[fields, ...Object.values(lists).map((list) => ({ ...list.fields, '': list.id.def }))].flatMap((defs) =>
+        Object.values(defs).flatMap((def) => (def.kind === 'ref' ? [targetOf(def)] : [])),
+      ),
+    ]),
   );
 
 type FindById = (id: number) => Promise<Standing>;
@@ -101,6 +107,21 @@ const keepFound = (max: number, find: FindById): FindById => {
 
 const withoutPersonal = ({ personal }: Table): Readonly<Record<string, null>> =>
   Object.fromEntries(personal.map((column) => [column, null]));
+
+/** What is personal of items is of the owner of their aggregate, whose column both have. */
+const withoutPersonalItems = async (
+  items: Standing['items'],
+  { items: tables }: ProjectedTable,
+  isGone: (table: Pick<Table, 'person'>) => Promise<boolean>,
+): Promise<Standing['items']> => {
+  const emptied = await Promise.all(
+    tables.map(async (table) => {
+      const rows = items.get(table.name) ?? [];
+      return [table.name, (await isGone(table)) ? rows.map((row) => ({ ...row, ...withoutPersonal(table) })) : rows] as const;
+    }),
+  );
+  return new Map(emptied);
+};
 
 const withoutDeparted = (tables: Tables, standing: Standing): Standing =>
   standing.row === undefined || standing.departedAt === undefined

@@ -1,3 +1,4 @@
+import type { ListInfo } from '#kernel/registry/registry.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
@@ -5,12 +6,13 @@ import type { ItemAnswer, ListAnswer, ReadAnswer } from '#shared/rest/reads/answ
 import type { Asked } from '../kinds/list.ts';
 import type { KindRead, KindReads } from '../kinds/reads.ts';
 import type { AnyReads, Reader, Reads } from '../read-routes.ts';
-import { demandSource, type Source, sourcesOf } from '../sources.ts';
+import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
 import { webhookOwnerFor } from '../webhooks/reads.ts';
 import { type Kind, pathOf } from './aggregates.ts';
-import { createItemReader, isAuditor, mayReadNow } from './items.ts';
+import { createItemOpener, createItemReader, isAuditor, mayReadNow } from './items.ts';
 import { listedThen, webhooksThen } from './listed.ts';
 import { demandCreationOrder, demandParent, readListThen } from './lists.ts';
+import { itemReadsThen } from './lists-of-items.ts';
 import { createMomentFinder } from './moment.ts';
 import type { PastOptions } from './options.ts';
 import { createPastOpener } from './past.ts';
@@ -36,6 +38,10 @@ export const readsAsOf = (
         return [[id, list(name)]];
       case 'listOfUser':
         return [[id, either(now.kinds.listOfUser(name), then.listOfUser(name))]];
+      case 'listItems':
+        return [[id, either(now.kinds.items(name, use.list).list, then.items(name, use.list).list)]];
+      case 'readItem':
+        return [[id, either(now.kinds.items(name, use.list).item, then.items(name, use.list).item)]];
       default:
         return [];
     }
@@ -67,6 +73,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
   const findMoment = createMomentFinder(options);
   const openPast = createPastOpener(options);
   const readItem = createItemReader({ domain, findMoment, openPast });
+  const openItem = createItemOpener({ domain, findMoment, openPast });
   const open = async ({ charge }: Reader, at: string) => openPast(await findMoment(at, charge), charge);
   const listUnder = async (source: Source, reader: Reader, { asked, kind, column }: Under): Promise<ListAnswer> => {
     const past = await open(reader, asked.at);
@@ -80,6 +87,10 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
       (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
       (reader: Reader, { at }: Then): Promise<ItemAnswer> =>
         readItem({ kind, now: read }, reader, at),
+    items(kind: Kind, list: ListInfo) {
+      const items = demandItems(demandSource(sourcesOf(domain), kind), list);
+      return itemReadsThen({ domain, items, open: openItem, now: { aggregate: now.item(kind), item: now.items(kind, list).item } });
+    },
     list:
       (kind: Kind) =>
       async (reader: Reader, asked: Asked & Then): Promise<ListAnswer> => {

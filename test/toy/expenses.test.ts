@@ -125,6 +125,55 @@ test('sums and counts are read by REST and GraphQL, also as they were', async ()
   expect(set.status).toBe(422);
 });
 
+test('items are shown as they were, in a list and one by one', async () => {
+  expect([await amounts(`${claim}/items?at=v4`), await amounts(`${claim}/items?at=v5`), await amounts(`${claim}/items?at=v6`)]).toEqual([
+    [100, 200, 300],
+    [100, 250, 300],
+    [300, 100, 250],
+  ]);
+  expect(await amounts(`${claim}/items?at=v1`)).toEqual([]);
+  const then = await read(`${claim}/items?at=v6&limit=2`);
+  const [asOf, next] = [then.headers.get('as-of'), /<([^>]+)>; rel="next"/.exec(then.headers.get('link') ?? '')?.[1] ?? ''];
+  expect([then.body.map(({ id }) => id), await amounts(next)]).toEqual([[3, 1], [250]]);
+  expect(then.body[0]?._links).toEqual({
+    self: { href: `${claim}/items/3?at=${asOf}` },
+    claim: { href: `${claim}?at=${asOf}` },
+  });
+  const removed = await read(`${claim}/items/1?at=v6`);
+  expect(removed.body).toMatchObject({ id: 1, amount: 100, note: 'Taxi' });
+  expect(removed.body._links).not.toHaveProperty('latest');
+  const kept = await read(`${claim}/items/2?at=v4`);
+  expect([kept.body, kept.headers.get('link')]).toMatchObject([
+    { amount: 200, _links: { latest: { href: `${claim}/items/2` } } },
+    `<${claim}/items/2>; rel="original latest-version"`,
+  ]);
+  expect((await read(`${claim}?at=v6`)).body._links).toMatchObject({ items: { href: `${claim}/items?at=${asOf}` } });
+  for (const [path, by, code] of [
+    ['items/1?at=v7', eve, 'claim_item_not_found'],
+    ['items/9?at=v6', eve, 'claim_item_not_found'],
+    ['items?at=v6', bert, 'claim_not_found'],
+    ['items?at=v99', eve, 'version_not_found'],
+  ] as const) {
+    const answer = await ask('GET', `${claim}/${path}`, { token: by.token });
+    expect([answer.status, (answer.body as { code: string }).code], path).toEqual([404, code]);
+  }
+  const asked = await graphqlClientOf(installation)(
+    `{ claim(id: "${claim.split('/')[2]}", at: "v6") { total items { itemId amount claim { asOf } } itemsConnection(last: 1) { totalCount nodes { itemId } } } }`,
+    { token: eve.token },
+  );
+  expect(asked.data).toEqual({
+    claim: {
+      total: 650,
+      items: [
+        ['3', 300],
+        ['1', 100],
+        ['2', 250],
+      ].map(([itemId, amount]) => ({ itemId, amount, claim: { asOf } })),
+      itemsConnection: { totalCount: 3, nodes: [{ itemId: '2' }] },
+    },
+  });
+});
+
 test('pages go forth and back, and stay in place whatever is removed', async () => {
   expect(await amounts(`${claim}/items?limit=2`)).toEqual([300, 250]);
   const pages = async (path: string) =>

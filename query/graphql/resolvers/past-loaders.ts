@@ -6,6 +6,7 @@ import { type Caller, may } from '#shared/policy.ts';
 import { findThen, type Stretch } from '../../as-of/candidates.ts';
 import { isAuditor } from '../../as-of/items.ts';
 import { listedThen, webhooksThen } from '../../as-of/listed.ts';
+import { allThen, itemsThen } from '../../as-of/lists-of-items.ts';
 import type { Past } from '../../as-of/past.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import type { Context, PastRow } from './context.ts';
@@ -63,8 +64,8 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
       return found.map((row) => rowOf(type, row));
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
-    items: () => Promise.reject(refused('Items of lists are not told as of then.')),
-    countItems: () => Promise.reject(refused('How many items there were is not told as of then.')),
+    items: async (source, of, asked) => (await itemsThen(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
+    countItems: async (source, of) => (await allThen(past, source, of)).length,
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,
     async isReadable(row) {

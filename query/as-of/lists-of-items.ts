@@ -1,0 +1,103 @@
+import { kebab } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { itemIdIn } from '#kernel/rest/lists.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
+import { type AskedItems, gapOf, type ItemSource, valuesOf } from '../item-sources.ts';
+import { pageOf, presentItems, withReferences } from '../kinds/items.ts';
+import type { Asked } from '../kinds/list.ts';
+import type { ItemGap } from '../lists/item-cursor.ts';
+import type { Reader } from '../read-routes.ts';
+import { demandSource, type Row, sourcesOf } from '../sources.ts';
+import { pathOf } from './aggregates.ts';
+import type { createItemOpener } from './items.ts';
+import { linksThen } from './links.ts';
+import type { Past } from './past.ts';
+
+/** The items of a list as they were, nearest first. */
+export const itemsThen = async (
+  past: Past,
+  source: ItemSource,
+  { of, asked }: { readonly of: number; readonly asked: AskedItems },
+): Promise<readonly Row[]> => {
+  const { after, before, isBackward, rowsMax } = asked;
+  const within = (await allThen(past, source, of)).filter((row) => {
+    const gap = gapOf(source, row);
+    return (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0);
+  });
+  return (isBackward ? within.toReversed() : within).slice(0, rowsMax);
+};
+
+export const allThen = async (past: Past, source: ItemSource, of: number): Promise<readonly Row[]> => {
+  const { items } = await past.find(source.kind.name, of);
+  return (items.get(source.list.table) ?? []).toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+};
+
+/** As PostgreSQL has them: texts by their bytes. */
+const inOrder = (one: ItemGap, other: ItemGap): number => {
+  const others = valuesOf(other);
+  for (const [index, value] of valuesOf(one).entries()) {
+    const compared =
+      typeof value === 'string' ? Buffer.compare(Buffer.from(value), Buffer.from(String(others[index]))) : value - Number(others[index]);
+    if (compared !== 0) return compared;
+  }
+  return 0;
+};
+
+type Opened = {
+  readonly domain: Domain;
+  readonly items: ItemSource;
+  readonly open: ReturnType<typeof createItemOpener>;
+  /** Reads as they are now: the aggregate, and an item. */
+  readonly now: Readonly<Record<'aggregate' | 'item', (reader: Reader) => Promise<unknown>>>;
+};
+
+/** The reads of the items of a list as they were, of an aggregate that the caller may read as it was. */
+export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
+  const { kind, list } = items;
+  const present = presentItems(domain, demandSource(sourcesOf(domain), kind.name), items);
+  const opened = async (reader: Reader, at: string) => {
+    const { id, past, shown, isThereNow } = await open({ kind: kind.name, now: now.aggregate }, reader, at);
+    const { represent } = present(reader.caller, { id, resource: shown.resource, hasRoom: false });
+    const show = async (row: Row, latest?: string) => {
+      const item = represent(await withReferences(domain, items, { row, find: (target, other) => past.row<Row>(target.name, other) }));
+      return { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest }) };
+    };
+    return { id, past, show, isThereNow, version: shown.version, path: `${pathOf(domain, kind.name, id)}/${kebab(list.name)}` };
+  };
+  return {
+    async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
+      const { id, past, path, show } = await opened(reader, asked.at);
+      const read = (stretch: AskedItems) => itemsThen(past, items, { of: id, asked: stretch });
+      const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
+      return { kind: 'list', items: await Promise.all(rows.map((row) => show(row))), links, headers: { 'As-Of': past.cursor } };
+    },
+    async item(reader: Reader, { at }: { readonly at: string }): Promise<ItemAnswer> {
+      const { id, past, path, show, isThereNow, version } = await opened(reader, at);
+      const known = itemIdIn(list, reader.item ?? '');
+      const row = (await allThen(past, items, id)).find((each) => each[list.id.column] === known);
+      if (row === undefined) throw new Rejection(items.absent);
+      const latest = isThereNow && (await isThere(() => now.item(reader))) ? `${path}/${encodeURIComponent(String(known))}` : undefined;
+      return {
+        kind: 'item',
+        version,
+        item: await show(row, latest),
+        headers: {
+          'As-Of': past.cursor,
+          'Memento-Datetime': (row.updated_at as Date).toUTCString(),
+          ...(latest !== undefined && { Link: `<${latest}>; rel="original latest-version"` }),
+        },
+      };
+    },
+  };
+};
+
+const isThere = async (read: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await read();
+    return true;
+  } catch (error) {
+    if (error instanceof Rejection) return false;
+    throw error;
+  }
+};
