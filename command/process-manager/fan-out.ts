@@ -55,7 +55,7 @@ export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, si
 
 /** Those who refer to it and were not noted yet, in their order. */
 const REFERRING = `from process_manager.reference r
-  where r.parent = $1 and r.name = any($2) and (r.child, r.name) > (
+  where r.parent = $1 and split_part(r.name, '/', 1) = any($2) and (r.child, r.name) > (
     coalesce((select f.child from process_manager.fan_out f where f.position = $3), ''),
     coalesce((select f.name from process_manager.fan_out f where f.position = $3), ''))
   order by r.child, r.name`;
@@ -106,5 +106,5 @@ export const reactingTo = async (
   return rows.map(({ child, name }) => ({ task: { task: 'run', stream: child, name: nameOf(name, type), cause }, reference: name }));
 };
 
-/** `claim.team` and `team.closed`: the claim’s `team team.closed`. */
+/** `claim.team` and `team.closed`: the claim’s `team team.closed`; of an item, `items.article/3 article.deleted`. */
 export const nameOf = (reference: string, type: string): string => `${reference.slice(reference.indexOf('.') + 1)} ${type}`;

@@ -100,10 +100,10 @@ export const meaningOf = (
     const definition = catalogue.find(type);
     const { clear } = partStored(event.data);
     const data = definition === undefined || leads.length === 0 ? clear : upcast(definition, metadata.version, clear);
-    const leading = leads.flatMap(({ reference, targetKind, idIn }) => {
+    const leading = leads.flatMap(({ targetKind, nameIn, idIn }) => {
       const target = idIn(data, metadata.actor);
       if (target === undefined) return [];
-      return [{ child: stream, name: reference, parent: target === null ? null : streamName(targetKind, Number(target)) }];
+      return [{ child: stream, name: nameIn(data), parent: target === null ? null : streamName(targetKind, Number(target)) }];
     });
     return { cause: { id, metadata }, leading };
   } catch (error) {

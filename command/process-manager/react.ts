@@ -6,11 +6,13 @@ import { creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
+import { itemsOf } from '#kernel/decide/items.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
 import { wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, Domain, Kind, Row, TimerInfo } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo, Row, TimerInfo } from '#kernel/registry/registry.ts';
+import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { EventId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
@@ -63,10 +65,13 @@ const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIn
 /** With what tells the commands of one task apart. */
 const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Marked[]> => {
   if (task.task === 'react') return marked(dependencies.domain, await reactionOf(dependencies, kind, task));
-  const [field = '', type = ''] = task.name.split(' ');
-  const reaction = kind.reactions[field]?.[type.slice(type.indexOf('.') + 1)];
+  const [reference = '', type = ''] = task.name.split(' ');
+  const [path = '', item = ''] = reference.split('/');
+  const reaction = kind.reactions[path]?.[type.slice(type.indexOf('.') + 1)];
   if (reaction === undefined) return [];
-  return [[ONLY, { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form: {}, when: reaction.when }]];
+  const list = kind.commands[reaction.run]?.list;
+  const form = list === undefined ? {} : { [list.id.name]: itemIdIn(list, decodeURIComponent(item)) };
+  return [[ONLY, { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form, when: reaction.when }]];
 };
 
 type Marked = readonly [mark: string, commanded: Commanded];
@@ -155,7 +160,7 @@ const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, gi
   const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
     const parsed = schema.parse({ type, [key]: id, ...form });
-    const asked = { id: Number(id), form: parsed, only, isCreation: false };
+    const asked = { id: Number(id), form: parsed, only, isCreation: false, list: command.list };
     await executor.change(targetOf(parts, kind, asked, given), circumstances);
     return;
   }
@@ -164,9 +169,15 @@ const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, gi
   await executor.create((made) => targetOf(parts, kind, begun(made), given), circumstances);
 };
 
-type Asked = { readonly id: number; readonly form: Row; readonly only: Expression | undefined; readonly isCreation: boolean };
+type Asked = {
+  readonly id: number;
+  readonly form: Row;
+  readonly only: Expression | undefined;
+  readonly isCreation: boolean;
+  readonly list?: ListInfo | undefined;
+};
 
-const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreation }: Asked, { metadata }: Given): Target => {
+const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreation, list }: Asked, { task, metadata }: Given): Target => {
   const decider = deciderOf(domain, kind);
   return {
     decider,
@@ -175,6 +186,8 @@ const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreati
       // What has ended is given no command any more.
       if (state.status === 'ended') return [];
       const { fields } = isCreation ? creationOf(kind)(form, state) : state.status === 'present' ? state : { fields: { id } };
+      // Nor has an item that was removed, or whose aggregate was never there.
+      if (list !== undefined && task.task === 'run' && !itemsOf(fields, list).some((item) => item.id === form[list.id.name])) return [];
       const look = await see(kind, fields, only);
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));

@@ -1,6 +1,7 @@
 import { StartRefused } from '#shared/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
 import { targetOf, wire } from '../registry/names.ts';
-import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /** What ends with what it refers to. Events name the ids in clear, so that nothing has to be opened to know it. */
 export type Membership = {
@@ -41,10 +42,24 @@ export const membershipsOf = (domain: Domain): readonly Membership[] => [
   WEBHOOKS,
 ];
 
+/** A reference of an aggregate, or of the items of one of its lists: `items.article`. */
+export type Reference = { readonly def: FieldDef; readonly field: string; readonly list: ListInfo | undefined };
+
+/** Nothing if there is no such reference. */
+export const referenceAt = ({ fields, lists }: Kind, path: string): Reference | undefined => {
+  const [first = '', ...rest] = path.split('.');
+  const list = rest.length === 0 ? undefined : lists[first];
+  const field = list === undefined ? path : rest.join('.');
+  const def = list === undefined ? fields[path] : field === list.key ? list.id.def : list.fields[field];
+  return def?.kind === 'ref' ? { def, field, list } : undefined;
+};
+
 /** What an aggregate does when what one of its references leads to has an event. */
 export type Reaction = {
   readonly kind: Kind;
-  readonly field: string;
+  /** The path of the reference. */
+  readonly path: string;
+  readonly reference: Reference;
   readonly target: Kind;
   readonly event: EventInfo;
   readonly command: CommandInfo;
@@ -53,18 +68,19 @@ export type Reaction = {
 
 export const reactionsIn = (domain: Domain): readonly Reaction[] =>
   Object.values(domain.kinds).flatMap((kind) =>
-    Object.entries(kind.reactions).flatMap(([field, reactions]) =>
+    Object.entries(kind.reactions).flatMap(([path, reactions]) =>
       Object.entries(reactions).flatMap(([name, { run, when }]) => {
-        const def = kind.fields[field];
-        const target = def && domain.kinds[targetOf(def)];
+        const reference = referenceAt(kind, path);
+        const target = reference && domain.kinds[targetOf(reference.def)];
         const [event, command] = [target?.events[name], kind.commands[run]];
-        return target === undefined || event === undefined || command === undefined ? [] : [{ kind, field, target, event, command, when }];
+        if (reference === undefined || target === undefined || event === undefined || command === undefined) return [];
+        return [{ kind, path, reference, target, event, command, when }];
       }),
     ),
   );
 
 /** Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say all that this takes. */
-export const membershipOf = ({ kind, field, target, event, command, when }: Reaction): Membership | undefined => {
+export const membershipOf = ({ kind, path: field, target, event, command, when }: Reaction): Membership | undefined => {
   const end = endOf(kind, command);
   const states = statesOf(kind, when);
   if (event.effect !== 'ends' || end === undefined || states === undefined || !kind.identity.includes(field)) return undefined;

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '#shared/events/metadata.ts';
 import { wire } from '../registry/names.ts';
-import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
-import { membershipOf, type Reaction, reactionsIn } from './memberships.ts';
+import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
+import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
 
 /** Where a reference leads once an event has happened; null if it leads nowhere. */
 export type Leading = {
-  readonly reference: string;
   readonly targetKind: string;
+  /** As it is known, with the item that it is of if it is one of a list: `collection.items.article/3`. */
+  nameIn(data: Row): string;
   /** Undefined if the event leaves it as it was. */
   idIn(data: Row, actor: Actor): unknown;
 };
@@ -30,8 +31,8 @@ export type Following = {
   readonly fingerprint: string;
 };
 
-/** As it is known: `claim.team`. */
-export const referenceOf = ({ name }: Kind, field: string): string => `${name}.${field}`;
+/** `claim.team`, `collection.items.article`. */
+export const referenceOf = ({ name }: Kind, path: string): string => `${name}.${path}`;
 
 /** Nothing if nothing follows from any event. */
 export const followingOf = (domain: Domain): Following | undefined => {
@@ -40,7 +41,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
   const coded = kinds.flatMap((kind) => Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []));
   const timed = kinds.flatMap(timedBy);
   if (reactions.length + coded.length + timed.length === 0) return undefined;
-  const references = new Map(reactions.map((reaction) => [referenceOf(reaction.kind, reaction.field), reaction]));
+  const references = new Map(reactions.map((reaction) => [referenceOf(reaction.kind, reaction.path), reaction]));
   const leads = [...references.values()].flatMap(leadsOf);
   const referring = new Set(reactions.map(({ kind }) => kind));
   const byType = Map.groupBy(reactions, ({ event }) => event.type);
@@ -49,7 +50,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
     ends: new Set(
       [...referring].flatMap(({ events }) => Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : []))),
     ),
-    reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, field }) => referenceOf(kind, field))])),
+    reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, path }) => referenceOf(kind, path))])),
     lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
     coded: new Set(coded),
     timed: new Set(timed),
@@ -75,17 +76,45 @@ const fingerprintOf = (names: readonly string[]): string => createHash('sha256')
 
 type Leads = readonly [type: string, Leading];
 
-const leadsOf = ({ kind, field, target }: Reaction): readonly Leads[] => {
+const leadsOf = (reaction: Reaction): readonly Leads[] => {
+  const { kind, path, target, reference } = reaction;
+  const { list } = reference;
+  const said = list === undefined ? saidByAggregate(reaction) : saidByItems(reference, list);
+  const name = referenceOf(kind, path);
+  const nameIn: Leading['nameIn'] = list === undefined ? () => name : (data) => `${name}/${encodeURIComponent(String(data[list.id.name]))}`;
+  return Object.values(kind.events).flatMap((event): readonly Leads[] => {
+    const idIn = said(event);
+    return idIn === undefined ? [] : [[event.type, { targetKind: target.name, nameIn, idIn }]];
+  });
+};
+
+type Said = (event: EventInfo) => Leading['idIn'] | undefined;
+
+/** What is added refers to something until it is changed or removed. */
+const saidByItems = ({ def, field }: Reference, list: ListInfo): Said => {
+  const key = wire(field, def);
+  return (event) => {
+    if (event.list !== list) return undefined;
+    switch (event.effect) {
+      case 'adds':
+        return (data) => data[key] ?? null;
+      case 'updates':
+        return field === list.key ? undefined : (data) => data[key];
+      case 'removes':
+        return () => null;
+      default:
+        return undefined;
+    }
+  };
+};
+
+const saidByAggregate = ({ kind, path: field }: Reaction): Said => {
   const key = wire(field, kind.fields[field]);
-  const said = (event: EventInfo): Leading['idIn'] | undefined => {
+  return (event) => {
     const set = event.sets[field];
     if (set === 'caller') return (_, actor) => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
     if (set !== undefined) return () => set;
     if (event.effect === 'creates') return (data) => data[key] ?? null;
     return event.values.includes(field) ? (data) => data[key] : undefined;
   };
-  return Object.values(kind.events).flatMap((event): readonly Leads[] => {
-    const idIn = said(event);
-    return idIn === undefined ? [] : [[event.type, { reference: referenceOf(kind, field), targetKind: target.name, idIn }]];
-  });
 };

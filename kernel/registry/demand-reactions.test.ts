@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
-import { line, ref, states } from '../declare/fields.ts';
+import { line, list, ref, states } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'teams', roles: ['member'] });
@@ -26,6 +26,11 @@ const task = (more: object) =>
     rights: { read: { anyone: true } },
     ...more,
   } as never);
+const steps = {
+  fields: { team: ref('team'), title: line(10), note: line(10), steps: list({ by: ref('team'), says: line(9) }, { max: 3 }) },
+  events: { made: { creates: ['team', 'title'] }, stepChanged: { updates: 'steps' }, stepRemoved: { removes: 'steps' } },
+  commands: { make: { emits: 'made' }, changeStep: { emits: 'stepChanged' }, removeStep: { emits: 'stepRemoved' } },
+};
 const assembled = (more: object, reactions?: object) => assemble(base, [team(reactions), task(more)] as never);
 
 test.each([
@@ -54,6 +59,21 @@ test.each([
     'that asks for a caller',
     { reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } },
     'task: the reaction to team.shut by team asks who the caller is, but the system itself gives the command: ask what the task is.',
+  ],
+  [
+    'by the items of no list',
+    { reactions: { 'steps.team': { shut: { run: 'finish' } } } },
+    'task: a reaction goes by steps.team, which is no reference of its own',
+  ],
+  [
+    'of an item by a reference of the aggregate',
+    { reactions: { team: { shut: { run: 'removeStep' } } }, ...steps },
+    'runs removeStep, which is of an item, and no reference of the steps leads to one: go by a reference of theirs.',
+  ],
+  [
+    'of an item that changes nothing',
+    { reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps },
+    'task: the reaction to team.shut by steps.by runs changeStep, whose form nothing fills in',
   ],
   ['by a command that creates', { reactions: { team: { shut: { run: 'make' } } } }, 'runs make, whose form nothing fills in'],
   [

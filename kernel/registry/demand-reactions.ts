@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { StartRefused } from '#shared/start-refused.ts';
 import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
-import { typeOfCommand } from '../decide/decide.ts';
-import { commandSchema } from '../decide/forms.ts';
+import { formShape } from '../decide/forms.ts';
+import { referenceAt } from '../decide/memberships.ts';
 import { targetOf } from './names.ts';
-import type { CommandInfo, Domain, EventInfo, Kind, TimerInfo } from './registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, ListInfo, TimerInfo } from './registry.ts';
 
 /** Refuses what nothing could follow from, and what would follow from itself for ever. */
 export const demandReactions = (domain: Domain): void => {
@@ -24,8 +25,8 @@ type Step = { readonly place: string; readonly from: EventInfo; readonly to: Eve
 
 const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
   Object.entries(kind.reactions).flatMap(([path, reactions]) => {
-    const def = kind.fields[path];
-    const target = def?.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+    const reference = referenceAt(kind, path);
+    const target = reference && domain.kinds[targetOf(reference.def)];
     if (target === undefined)
       throw new StartRefused(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
     return Object.entries(reactions).flatMap(([event, { run, when }]) => {
@@ -34,18 +35,35 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
       if (from === undefined)
         throw new StartRefused(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
       demandAskable(domain, kind, when, place);
-      return demandRunnable(kind, kind.commands[run], `${place} runs ${run}`).events.map((to) => ({ place, from, to }));
+      return demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}`, list: reference?.list }).events.map((to) => ({
+        place,
+        from,
+        to,
+      }));
     });
   });
 
+type Placed = {
+  readonly place: string;
+  /** Of whose items it may be: the item whose reference it is. */
+  readonly list?: ListInfo | undefined;
+};
+
 /** Of a command that data gives, which fills in no form. */
-const demandRunnable = (kind: Kind, command: CommandInfo | undefined, place: string): CommandInfo => {
+const demandRunnable = (kind: Kind, command: CommandInfo | undefined, { place, list }: Placed): CommandInfo => {
   if (command === undefined) throw new StartRefused(`${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`);
-  const isFilled = commandSchema(kind, command).safeParse({ type: typeOfCommand(kind, command.name), [`${kind.name}Id`]: 1 }).success;
-  if (command.kind === 'create' || command.kind === 'edit' || !isFilled)
+  const isFilled = z.strictObject(formShape(kind, command)).safeParse({}).success;
+  if (command.list !== undefined && (list !== command.list || command.kind === 'addItem'))
+    throw new StartRefused(
+      `${place}, which is of an item, and no reference of the ${command.list.name} leads to one: go by a reference of theirs.`,
+    );
+  if (FILLING.has(command.kind) || !isFilled)
     throw new StartRefused(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
   return command;
 };
+
+/** Without a form they would change nothing. */
+const FILLING: ReadonlySet<CommandInfo['kind']> = new Set(['create', 'edit', 'changeItem']);
 
 const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
   if (condition === undefined || callersIn(resolve(domain, kind, condition)).length === 0) return;
@@ -66,7 +84,7 @@ const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...t
   const events = Object.values(kind.events);
   if (!events.some(({ type }) => type === after))
     throw new StartRefused(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
-  demandRunnable(kind, kind.commands[run], `${place} runs ${run}`);
+  demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}` });
   for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
     throw new StartRefused(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);

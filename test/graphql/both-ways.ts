@@ -1,8 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { tablesOf } from '#shared/read-model/tables.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
 import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
