@@ -2,13 +2,15 @@
 import { type FactAt, factsIn, resolve } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
+import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
+import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import type { Operation } from '#shared/policy.ts';
-import { type ItemSource, itemSourcesOf } from './item-sources.ts';
+import { notFound, type RejectionCode } from '#shared/rejection.ts';
 
 /** A field of an aggregate, and the column that has it. */
 export type Member = {
@@ -77,6 +79,23 @@ export type Source = {
   /** Its lists. */
   readonly items: readonly ItemSource[];
   readonly needs: Needs;
+};
+
+type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' };
+
+/** How the items of one list are read, by whatever reads them: what follows from the declaration, once. */
+export type ItemSource = {
+  readonly kind: Kind;
+  readonly list: ListInfo;
+  readonly table: string;
+  /** The column of the aggregate. */
+  readonly of: string;
+  /** With what tells an item from the others first, if that is a field. */
+  readonly members: readonly Member[];
+  /** What items are ordered by: no two of a list have the same of the last one. */
+  readonly order: readonly OrderColumn[];
+  /** What is answered if there is no such item. */
+  readonly absent: RejectionCode;
 };
 
 export type Sources = {
@@ -169,6 +188,35 @@ const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
     const def = reference === undefined ? undefined : child.fields[reference];
     if (reference === undefined || !def || targetOf(def) !== kind.name) return [];
     return [{ kind: child, reference, column: column(reference, def) }];
+  });
+
+/** The lists of a kind. */
+const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
+  Object.values(kind.lists).map((list) => {
+    const { name, key } = itemTableOf(kind, list);
+    const { key: keyed, id, fields, isOrdered } = list;
+    const all: readonly (readonly [string, FieldDef])[] = [
+      ...(keyed === undefined ? [] : [[keyed, id.def] as const]),
+      ...Object.entries(fields),
+    ];
+    return {
+      kind,
+      list,
+      table: `read_model.${name}`,
+      of: key[0],
+      members: all.map(([field, def]) => ({
+        name: field,
+        def,
+        column: column(field, def),
+        target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
+        guard: undefined,
+      })),
+      order: [
+        ...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),
+        { name: id.column, type: id.def.column === 'text' ? 'text' : 'bigint' },
+      ],
+      absent: notFound(oneOfList(kind, list)),
+    };
   });
 
 /** Of all rights to it; whose it is matters to those of the kernel too. */

@@ -55,9 +55,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
     coded: new Set(coded),
     timed: new Set(timed),
     fingerprint: fingerprintOf([
-      ...reactions.map(({ kind, field, event, command, when }) =>
-        JSON.stringify([referenceOf(kind, field), event.type, command.name, when]),
-      ),
+      ...reactions.map(({ kind, path, event, command, when }) => JSON.stringify([referenceOf(kind, path), event.type, command.name, when])),
       ...kinds.map(({ name, timers, react }) => JSON.stringify([name, timers, Object.keys(react).toSorted()])),
     ]),
   };

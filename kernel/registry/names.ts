@@ -1,5 +1,4 @@
 import type { FieldDef } from '../declare/fields.ts';
-import type { Kind, ListInfo } from './registry.ts';
 
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 export const snake = (word: string): string => word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -7,7 +6,7 @@ export const snake = (word: string): string => word.replaceAll(/[A-Z]/g, (letter
 export const wire = (name: string, def: FieldDef | undefined): string => (def?.kind === 'ref' ? `${name}Id` : name);
 export const column = (name: string, def: FieldDef | undefined): string => snake(wire(name, def));
 /** The items of a list, as GraphQL names them: `ClaimItem`. */
-export const itemType = ({ type }: Pick<Kind, 'type'>, { one }: Pick<ListInfo, 'one'>): string => `${type}${capital(one)}`;
+export const itemType = ({ type }: { readonly type: string }, { one }: { readonly one: string }): string => `${type}${capital(one)}`;
 export const targetOf = (def: FieldDef): string => (typeof def.target === 'string' ? def.target : (def.target?.kind ?? ''));
 /** `items` is one item, `entries` are one entry. */
 export const singular = (word: string): string => (word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/s$/, ''));

@@ -1,7 +1,6 @@
 import { capital, itemType, targetOf } from '#kernel/registry/names.ts';
 import type { CommandInfo, CommandKind, EventInfo, Kind } from '#kernel/registry/registry.ts';
-import type { ItemSource } from '../item-sources.ts';
-import type { Member, Sort } from '../sources.ts';
+import type { ItemSource, Member, Sort } from '../sources.ts';
 
 /** What GraphQL calls what the domain declares. */
 

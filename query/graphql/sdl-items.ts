@@ -1,9 +1,8 @@
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { capital, itemType, oneOf, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, CommandKind, Domain } from '#kernel/registry/registry.ts';
-import type { ItemSource } from '../item-sources.ts';
 import { isAlwaysThere } from '../rights.ts';
-import type { Member } from '../sources.ts';
+import type { ItemSource, Member } from '../sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
 import { block, enumsOf, inputOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 

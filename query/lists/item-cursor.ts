@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { ItemSource } from '../item-sources.ts';
 import { decodeCursor } from './cursor.ts';
 
 /** A place in the list of an aggregate: where an item is or was, by what tells it apart, and before that by its rank if it has one. */
@@ -11,7 +10,11 @@ export const formatItemCursor = (identity: string, { rank, id }: ItemGap): strin
 
 const storable = z.string().refine((text) => text.isWellFormed() && !text.includes('\u0000'));
 
-export const parseItemCursor = (identity: string, text: string, { order }: Pick<ItemSource, 'order'>): ItemGap => {
+export const parseItemCursor = (
+  identity: string,
+  text: string,
+  { order }: { readonly order: readonly { readonly type: string }[] },
+): ItemGap => {
   const id = order.at(-1)?.type === 'text' ? storable : z.int().positive();
   const decoded = decodeCursor(text);
   const ranked = z.tuple([z.literal(identity), storable, id]);

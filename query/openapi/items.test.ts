@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { ABSENT } from '#kernel/decide/evolve.ts';
+import { ABSENT } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';

@@ -1,15 +1,16 @@
 import { article } from '#domain/article.ts';
 import * as base from '#domain/base.ts';
+import { aggregate, user } from '#domain/base.ts';
 import { comment } from '#domain/comment.ts';
 import { choice, line, list, prose, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/registry.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 
 /** Articles that somebody has put together, in an order of their own. */
-const collection = base.aggregate('collection', {
+const collection = aggregate('collection', {
   says: 'Articles that somebody has put together.',
   owner: 'curator',
   fields: {
-    curator: ref(base.user),
+    curator: ref(user),
     title: line(100).search('A').example('On engines'),
     description: prose(1_000).optional(),
     visibility: choice('private', 'public').default('private').filter(),

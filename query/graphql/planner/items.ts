@@ -1,5 +1,5 @@
-import type { ItemSource } from '../../item-sources.ts';
 import { isReadableWithItems } from '../../rights.ts';
+import type { ItemSource } from '../../sources.ts';
 import { memberName } from '../names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';

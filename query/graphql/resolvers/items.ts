@@ -1,10 +1,10 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { gapOf, type ItemSource } from '../../item-sources.ts';
+import { gapOf } from '../../item-rows.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
 import { refuseParked } from '../../parked.ts';
 import { isAlwaysThere, isReadableWithItems } from '../../rights.ts';
-import type { Member, Source } from '../../sources.ts';
+import type { ItemSource, Member, Source } from '../../sources.ts';
 import { memberName } from '../names.ts';
 import { itemCursorOf, itemPlaceOf } from '../planner/cursors.ts';
 import type { Resolver } from './context.ts';

@@ -2,9 +2,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
-import { type AskedItems, countItems, type ItemSource, listItems } from '../../item-sources.ts';
+import { type AskedItems, countItems, listItems } from '../../item-rows.ts';
 import { resourceOf } from '../../kinds/rows.ts';
 import type { ReadConnections } from '../../searches.ts';
+import type { ItemSource } from '../../sources.ts';
 import { webhookResource } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {

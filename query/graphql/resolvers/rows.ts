@@ -21,7 +21,7 @@ type Common = {
 };
 export type Row = Common & Readonly<Record<string, unknown>>;
 /** Of an item of a list. */
-export type ItemRow = Readonly<Record<string, unknown>> & Pick<Common, 'asOf'>;
+export type ItemRow = Readonly<Record<string, unknown>>;
 export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly url: string | null };
 
 /** The rows of one type: where they are, and by what lists of them can be narrowed and ordered. */

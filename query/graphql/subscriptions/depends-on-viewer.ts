@@ -18,9 +18,8 @@ import { itemType, targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { ItemSource } from '../../item-sources.ts';
 import { isReadableWith } from '../../rights.ts';
-import { type Child, demandSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
+import { type Child, demandSource, type ItemSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 

@@ -1,59 +1,9 @@
-import { oneOfList } from '#kernel/decide/items.ts';
-import type { FieldDef } from '#kernel/declare/fields.ts';
-import { column, targetOf } from '#kernel/registry/names.ts';
-import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { notFound, type RejectionCode } from '#shared/rejection.ts';
 import type { ItemGap } from './lists/item-cursor.ts';
-import type { Member, Row } from './sources.ts';
+import type { ItemSource, Row } from './sources.ts';
 import { Parameters, runShared } from './statement.ts';
 
-type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' };
-
-/** How the items of one list are read, by whatever reads them: what follows from the declaration, once. */
-export type ItemSource = {
-  readonly kind: Kind;
-  readonly list: ListInfo;
-  readonly table: string;
-  /** The column of the aggregate. */
-  readonly of: string;
-  /** With what tells an item from the others first, if that is a field. */
-  readonly members: readonly Member[];
-  /** What items are ordered by: no two of a list have the same of the last one. */
-  readonly order: readonly OrderColumn[];
-  /** What is answered if there is no such item. */
-  readonly absent: RejectionCode;
-};
-
-/** The lists of a kind. */
-export const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
-  Object.values(kind.lists).map((list) => {
-    const { name, key } = itemTableOf(kind, list);
-    const { key: keyed, id, fields, isOrdered } = list;
-    const all: readonly (readonly [string, FieldDef])[] = [
-      ...(keyed === undefined ? [] : [[keyed, id.def] as const]),
-      ...Object.entries(fields),
-    ];
-    return {
-      kind,
-      list,
-      table: `read_model.${name}`,
-      of: key[0],
-      members: all.map(([field, def]) => ({
-        name: field,
-        def,
-        column: column(field, def),
-        target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
-        guard: undefined,
-      })),
-      order: [
-        ...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),
-        { name: id.column, type: id.def.column === 'text' ? 'text' : 'bigint' },
-      ],
-      absent: notFound(oneOfList(kind, list)),
-    };
-  });
+/** The items of lists, read for all aggregates of whom the same is asked by one statement. */
 
 /** What else is read with each item, joined to the row i. */
 export type Joins = { readonly columns: string; readonly joins: string };
