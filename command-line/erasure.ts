@@ -1,16 +1,131 @@
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { openBlobs } from '#shared/blobs/open.ts';
+import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
+import { findLostKeys } from '#shared/erasure/lost-keys.ts';
+import { stayingWithout } from '#shared/erasure/references.ts';
+import { reportErasure } from '#shared/erasure/report.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Log } from '#shared/log.ts';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { startCommandService } from '../command/service.ts';
+import type { Command } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
+import { untilStopped } from './log-renew.ts';
+import { number } from './progress.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
-export type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
+export const erasureReport: Command = {
+  name: 'erasure report',
+  summary: 'Tells what was erased of a user who was deleted, and what is left to be.',
+  positionals: ['<user>'],
+  options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
+  examples: ['erasure report 114959438452129'],
+  run: ({ positionals: [text = ''], flags }, terminal) =>
+    withErasures(terminal, async (erasing) => {
+      const userId = pathId(text) as UserId | undefined;
+      if (userId === undefined) throw new UsageError(`<user> must be the number of a user, and is “${text}”`);
+      const report = await reportErasure(erasing, userId, terminal.signal);
+      if (report === undefined) throw new StartRefused(`There is no user ${userId} who was deleted.`);
+      for (const line of flags.has('json') ? [JSON.stringify(report)] : reportLines(report, terminal.domain)) await terminal.write(line);
+      if (!report.isDone) throw new StartRefused('Not all of it is erased yet: see what is left, and look again in a moment.');
+    }),
+};
+
+const reportLines = (report: ErasureReport, domain: Domain): readonly string[] => {
+  const { userId, asked, listedAt, keyDestroyedAt, sealed, followed, parts, kept } = report;
+  const staying = stayingWithout(domain).map(({ name, says }) => `${number(kept[name] ?? 0)} ${says}`);
+  return [
+    asked
+      ? `User ${userId} was deleted at ${asked.at} by ${asked.actor ?? 'somebody unknown'}${asked.client ? `, through ${asked.client}` : ''} (event ${asked.event}).`
+      : `The log does not say that user ${userId} was deleted.`,
+    `On the erasure list: ${listedAt ?? 'no'}. Key destroyed: ${keyDestroyedAt ?? 'no'}.`,
+    `Events that nobody can open any more: ${counted(sealed)}.`,
+    `Deleted with them: ${counted(followed)}.`,
+    ...parts.map(({ part, left }) => `  ${left === 0 ? 'erased' : `${number(left)} left`}  ${part}`),
+    `Stays without them: ${staying.length === 0 ? 'nothing' : staying.join(', ')}.`,
+  ];
+};
+
+const counted = (counts: ErasureReport['sealed']): string =>
+  counts.length === 0 ? 'none' : counts.map(({ type, events }) => `${number(events)} ${type}`).join(', ');
+
+export const erasureList: Command = {
+  name: 'erasure list',
+  summary: 'Lists who was erased, by number, the first first.',
+  positionals: [],
+  options: { json: { type: 'boolean', description: 'Prints each as one line of JSON.' } },
+  examples: ['erasure list'],
+  run: ({ flags }, terminal) =>
+    withErasures(terminal, async ({ erasures }) => {
+      for (const erasure of await erasures.read()) {
+        const { userId, at, event } = erasure;
+        await terminal.write(
+          flags.has('json') ? JSON.stringify(erasure) : `${at}  user ${userId}${event === null ? '' : `  by event ${event}`}`,
+        );
+      }
+    }),
+};
+
+export const erasureApply: Command = {
+  name: 'erasure apply',
+  summary: 'Erases again whoever is on the erasure list and came back with a backup; every start does so as well.',
+  positionals: [],
+  options: {},
+  examples: ['erasure apply'],
+  run: (_given, terminal) =>
+    withErasures(terminal, async (erasing) => {
+      const restored = await eraseListed(erasing);
+      const listed = await erasing.erasures.read();
+      await terminal.write(`${number(listed.length)} on the erasure list ${erasing.erasures.path}; ${whoCameBack(restored.length)}.`);
+    }),
+};
+
+/** Destroys the keys of those on the list, and records that they are deleted. Answers with those who had a key, or none here. */
+const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
+  const restored = await applyErasures(erasing);
+  await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
+  // The beginning of the command side deletes them again where the log does not say that they were.
+  await using _gateway = await startCommandService({ ...erasing, blobs, metrics: new Registry() });
+  return restored;
+};
+
+const whoCameBack = (count: number): string =>
+  count === 0
+    ? 'nobody of them had come back'
+    : `${number(count)} had come back, and are erased again: what follows from that follows once Annals runs`;
+
+export const erasureLostKeys: Command = {
+  name: 'erasure lost-keys',
+  summary: 'Lists the persons in the log whose keys are not in the database, as after it was lost; with --erase it erases them, for good.',
+  positionals: [],
+  options: { erase: { type: 'boolean', description: 'With Annals stopped: puts them on the erasure list, and erases them.' } },
+  examples: ['erasure lost-keys', 'erasure lost-keys --erase'],
+  run: ({ flags }, terminal) =>
+    withErasures(terminal, async (erasing) => {
+      const lost = await findLostKeys(erasing, terminal.signal);
+      if (!flags.has('erase')) for (const userId of lost) await terminal.write(`user ${userId}`);
+      if (lost.length === 0) return terminal.write('The key of every person in the log is in the database, or was destroyed.');
+      if (!flags.has('erase')) return;
+      await untilStopped(erasing.pool);
+      const at = new Date().toISOString();
+      await erasing.erasures.note(lost.map((userId) => ({ userId, at, event: null })));
+      await eraseListed(erasing);
+      await terminal.write(`${number(lost.length)} persons without a key are erased: what follows from that follows once Annals runs.`);
+    }),
+};
+
+type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly masterKey: MasterKey;
@@ -22,7 +137,7 @@ export type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
 const CONNECTIONS_MAX = 4;
 
 /** Does something about erasures in the installation, running or not. */
-export const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Promise<void>): Promise<void> => {
+const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Promise<void>): Promise<void> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });

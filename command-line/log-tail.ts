@@ -1,7 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Position } from '#shared/brands.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { StartRefused } from '#shared/start-refused.ts';
 import { type Command, type Given, numberOf } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { eventJson, eventLine } from './print-event.ts';
@@ -85,3 +86,22 @@ const tail = async (request: Request, { eventLog, isDense }: Installation, termi
 /** Where positions count events and none is left out, the last ones are found at once; otherwise the log is read through. */
 const beginning = ({ limit, types }: Request, head: Position, isDense: boolean): Position =>
   isDense && types.size === 0 ? (Math.max(START, head - limit) as Position) : START;
+
+export const logShow: Command = {
+  name: 'log show',
+  summary: 'Shows all events of one stream, such as user-7.',
+  positionals: ['<stream>'],
+  options: { json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' } },
+  examples: ['log show {kind}-42', 'log show user-7 --json'],
+  async run({ positionals: [stream = ''], flags }, terminal) {
+    const print = flags.has('json') ? eventJson : eventLine;
+    await using installation = await openInstallation(terminal);
+    let shown = 0;
+    for await (const page of installation.eventLog.read(stream as StreamName)) {
+      for (const event of page) await terminal.write(print(event));
+      shown += page.length;
+      if (terminal.signal.aborted) return;
+    }
+    if (shown === 0) throw new StartRefused(`There are no events in ${stream}.`);
+  },
+};

@@ -1,6 +1,12 @@
-import { type Listed, listParked } from '#shared/read-model/parked.ts';
-import type { Command } from './command.ts';
-import { listedLine, withProjection } from './projection.ts';
+import type { StreamName } from '#shared/brands.ts';
+import { release } from '#shared/projection/release.ts';
+import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
+import { findParked, type Listed, listParked } from '#shared/read-model/parked.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import type { Command, Given } from './command.ts';
+import { listedLine, parkedLine, withProjection } from './projection.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 export const projectionParked: Command = {
   name: 'projection parked',
@@ -18,5 +24,62 @@ export const projectionParked: Command = {
         if (terminal.signal.aborted) return;
       }
       if (shown === 0 && !flags.has('json')) await terminal.write('Nothing is parked.');
+    }),
+};
+
+export const projectionRetry: Command = {
+  name: 'projection retry',
+  summary: 'Takes a parked stream into the read model again, once the cause is mended; or with --all, every one.',
+  positionals: ['[<stream>]'],
+  options: { all: { type: 'boolean', description: 'Retries everything that is parked.' } },
+  examples: ['projection retry {kind}-42', 'projection retry --all'],
+  async run(given, terminal) {
+    const stream = readRequest(given);
+    await withProjection(terminal, async (mending) => {
+      const streams = stream === undefined ? (await Array.fromAsync(listParked(mending.pool))).flat().map((each) => each.stream) : [stream];
+      if (streams.length === 0) return terminal.write('Nothing is parked.');
+      await retryEach(streams, mending, terminal);
+    });
+  },
+};
+
+const readRequest = ({ positionals: [stream], flags }: Given): StreamName | undefined => {
+  if (flags.has('all') === (stream !== undefined)) throw new UsageError('give either <stream> or --all');
+  return stream as StreamName | undefined;
+};
+
+const retryEach = async (streams: readonly StreamName[], mending: Mending, terminal: Terminal): Promise<void> => {
+  let left = 0;
+  for (const stream of streams) {
+    if (terminal.signal.aborted) return;
+    const parked = await retry(mending, stream);
+    if (parked) left += 1;
+    await terminal.write(parked ? `Still parked: ${parkedLine(parked)}` : `${stream} is in the read model again.`);
+  }
+  if (left === 0) return;
+  const count = streams.length === 1 ? 'It stays parked' : `${left} of ${streams.length} stay parked`;
+  throw new StartRefused(`${count}: mend the cause and retry, or leave the event out with “projection release <stream>”.`);
+};
+
+export const projectionRelease: Command = {
+  name: 'projection release',
+  summary: 'Leaves out the event that parks a stream, in every projection from now on, and takes the rest of the stream in.',
+  positionals: ['<stream>'],
+  options: { yes: { type: 'boolean', description: 'Does it without asking.' } },
+  examples: ['projection release {kind}-42', 'projection release {kind}-42 --yes'],
+  run: ({ positionals: [name = ''], flags }, terminal) =>
+    withProjection(terminal, async (mending) => {
+      const stream = name as StreamName;
+      const parked = await findParked(mending.pool, stream);
+      if (!parked) throw notParked(stream);
+      await terminal.write(`To be left out for good: ${parkedLine(parked)}`);
+      if (!flags.has('yes')) {
+        if (!terminal.confirm) throw new UsageError('there is no terminal to ask on: say --yes if that event is to be left out');
+        if (!(await terminal.confirm('Leave it out?'))) throw new StartRefused(`Nothing is left out; ${stream} stays parked.`);
+      }
+      const next = await release(mending, parked);
+      if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);
+      await terminal.write(`It is left out; a later event parks ${stream} now: ${parkedLine(next)}`);
+      throw new StartRefused(`${stream} stays parked: mend the cause and retry, or release it once more.`);
     }),
 };

@@ -1,6 +1,7 @@
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
+import { rollback } from '#shared/projection/rollback.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { Command } from './command.ts';
@@ -45,3 +46,24 @@ export const explain =
     if (error instanceof Stopped) throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
     throw error;
   };
+
+export const projectionRollback: Command = {
+  name: 'projection rollback',
+  summary: 'Puts the read model from before the last rebuild back in place, brought up to date; doing it again undoes it.',
+  positionals: [],
+  options: {},
+  examples: ['projection rollback'],
+  run: (_given, terminal) =>
+    withProjection(
+      terminal,
+      async ({ isDense, ...mending }) => {
+        using shown = showProgress(terminal, 'Bringing the previous version up to date', isDense);
+        const position = await rollback({ ...mending, signal: terminal.signal, onProgress: shown.onProgress }).catch(
+          explain('the previous version keeps what it has taken in'),
+        );
+        shown[Symbol.dispose]();
+        await terminal.write(`The previous read model is in place again, up to position ${position}.`);
+      },
+      FOR_VERSIONS,
+    ),
+};

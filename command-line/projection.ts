@@ -4,13 +4,16 @@ import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Mending } from '#shared/projection/retry.ts';
+import { type ProjectionStatus, readStatus } from '#shared/projection/status.ts';
 import type { Listed, Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { migrateProjector } from '../projector/migrate.ts';
+import type { Command } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { harmless } from './print-event.ts';
+import { megabytes, number } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Projection = Mending & Pick<Installation, 'isDense' | 'config'>;
@@ -59,3 +62,35 @@ export const parkedLine = ({ stream, version, position, type, reason }: Parked):
   harmless(`${stream}@${version}  ${type}  at position ${position}: ${reason}`);
 
 export const listedLine = (listed: Listed): string => `${listed.since.toISOString()}  ${parkedLine(listed)}`;
+
+export const projectionStatus: Command = {
+  name: 'projection status',
+  summary: 'Tells how far the read model is, what is parked, and which other versions of it there are.',
+  positionals: [],
+  options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
+  examples: ['projection status'],
+  run: ({ flags }, terminal) =>
+    withProjection(terminal, async ({ isDense, ...mending }) => {
+      const status = await readStatus(mending);
+      if (flags.has('json')) return terminal.write(JSON.stringify(status));
+      for (const line of statusLines(status, isDense)) await terminal.write(line);
+    }),
+};
+
+const statusLines = ({ head, live, previous, next, isUnderWay }: ProjectionStatus, isDense: boolean): readonly string[] => {
+  const behind = Math.max(head - live.position, 0);
+  const unit = isDense ? 'events' : 'bytes of the log';
+  return [
+    `In use: at position ${live.position}, ${behind === 0 ? 'up to date' : `${number(behind)} ${unit} behind`}, ${megabytes(live.bytes)}.`,
+    ...(live.isOfThisRelease ? [] : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
+    `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
+    previous
+      ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`
+      : 'Previous: none; a rebuild leaves one.',
+    ...(next
+      ? [
+          `Unfinished: at position ${next.position}, ${megabytes(next.bytes)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`,
+        ]
+      : []),
+  ];
+};

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { StartRefused } from '#shared/start-refused.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { createPasswordResets, makeReset } from '../../auth/password-reset/password-reset.ts';
-import { withAccounts } from '../account-store.ts';
+import { withAccounts } from '../accounts.ts';
 import type { Terminal } from '../terminal.ts';
 import { until } from './until.ts';
 

@@ -11,6 +11,7 @@ import {
   removePersistedDocuments,
   savePersistedDocuments,
 } from '../query/graphql/documents/persisted-documents.ts';
+import { subgraphSdlOf } from '../query/graphql/federation/sdl.ts';
 import { schemaOf } from '../query/graphql/schema.ts';
 import type { Command } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
@@ -97,3 +98,13 @@ const faultsOf = (document: PersistedDocument, prepared: Prepared): readonly str
   'document' in prepared ? [] : prepared.map(({ message }) => `  ${nameOf(document)} (${document.id}): ${message}`);
 
 const nameOf = ({ text }: PersistedDocument): string => NAME.exec(text)?.[1] ?? 'without a name';
+
+/** The schema of this release, which no setting changes. Services of GRAPHQL_COMPOSE are not in it. */
+export const graphqlSchema: Command = {
+  name: 'graphql schema',
+  summary: 'Prints the GraphQL schema (SDL) as a subgraph of Federation 2, for gateways and code generators.',
+  positionals: [],
+  options: {},
+  examples: ['graphql schema > annals.graphql'],
+  run: (_given, terminal) => terminal.write(subgraphSdlOf(terminal.domain).trimEnd()),
+};

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { email as emailField } from '#kernel/declare/values.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Config } from '#shared/config.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { createEmailHash } from '../auth/accounts/email-hash.ts';
+import { migrateAccounts, type Person, selectPersonByEmail } from '../auth/accounts/person-table.ts';
+import { makeInvitation } from '../auth/invitations/invitations.ts';
+import { MailNotSent } from '../auth/mail/mail.ts';
+import { signInMessage } from '../auth/mail/messages.ts';
+import { invitationLink } from '../auth/own-account/invitations.ts';
+import { resetLink } from '../auth/own-account/reset-routes.ts';
+import { PATHS } from '../auth/pages/account/account-page.ts';
+import { removePasskeysOf } from '../auth/passkeys/passkeys.ts';
+import { makeReset } from '../auth/password-reset/password-reset.ts';
+import { migratePasswordResets } from '../auth/password-reset/reset-table.ts';
+import { createReadProfile, type ReadProfile } from '../auth/provider/profile.ts';
+import { turnOffSecondFactor } from '../auth/second-factor/second-factors.ts';
+import { createSecurityLog, type RecordSecurityEvent, type SecurityCircumstances } from '../auth/security-log.ts';
+import { createRecordSeal, type RecordSeal } from '../auth/storage/seal-record.ts';
+import type { Command } from './command.ts';
+import { openInstallation } from './installation.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export const accountResetSecondFactor: Command = {
+  name: 'account reset-second-factor',
+  summary: 'Takes the codes off an account whose owner has lost the app and the recovery codes.',
+  positionals: ['<e-mail>'],
+  options: {},
+  examples: ['account reset-second-factor ada@example.com'],
+  run: ({ positionals: [email = ''] }, terminal) =>
+    withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
+      const person = await persons.at(email);
+      if (!(await turnOffSecondFactor(accounts, person.userId, by))) throw new StartRefused(`No codes are asked for of ${email}.`);
+      await terminal.write(`${email} signs in with the password alone until they set up codes again.`);
+      terminal.complain('Make sure that it is them who asked: their password is now all that protects the account.');
+      await tell(person.userId, 'an operator took the codes off your account: its password is enough to sign in.');
+    }),
+};
+
+export const accountRemovePasskeys: Command = {
+  name: 'account remove-passkeys',
+  summary: 'Takes all passkeys off an account, also those that somebody else has added to it.',
+  positionals: ['<e-mail>'],
+  options: {},
+  examples: ['account remove-passkeys ada@example.com'],
+  run: ({ positionals: [email = ''] }, terminal) =>
+    withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
+      const person = await persons.at(email);
+      if (!(await removePasskeysOf(accounts, person.userId, by))) throw new StartRefused(`${email} has no passkeys.`);
+      await terminal.write(`Nobody signs in as ${email} by a passkey any more.`);
+      terminal.complain('Who is signed in stays so: a new password by a link (password-link) ends that.');
+      await tell(person.userId, 'an operator removed all passkeys from your account.');
+    }),
+};
+
+export const invite: Command = {
+  name: 'invite',
+  summary: 'Prints a link by which somebody creates their account, once and within a week.',
+  positionals: ['<e-mail>'],
+  options: { role: { type: 'string', placeholder: '<role>', description: 'What they become; otherwise what people become who sign up.' } },
+  examples: ['invite ada@example.com', 'invite grace@example.com --role admin'],
+  async run({ positionals: [email = ''], values }, terminal) {
+    const roles = rolesOf(terminal.domain);
+    const role = values.get('role')?.at(-1) ?? terminal.domain.signUp;
+    if (!roles.includes(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}`);
+    if (!emailField.safeParse(email).success) throw new UsageError(`<e-mail> must be an e-mail address, and is “${email}”`);
+    await withAccounts(terminal, async ({ config, by, ...accounts }) => {
+      const link = await makeInvitation(accounts, { email, role }, by);
+      if (link === undefined) throw new StartRefused(`${email} has an account already.`);
+      await terminal.write(invitationLink(config.issuerUrl, link));
+      terminal.complain('Send them the link: it is not shown again.');
+    });
+  },
+};
+
+export const passwordLink: Command = {
+  name: 'password-link',
+  summary: 'Prints a link by which somebody chooses a new password, once and within half an hour.',
+  positionals: ['<e-mail>'],
+  options: {},
+  examples: ['password-link ada@example.com'],
+  run: ({ positionals: [email = ''] }, terminal) =>
+    withAccounts(terminal, async ({ config, persons, by, ...accounts }) => {
+      const person = await persons.at(email);
+      await terminal.write(resetLink(config.issuerUrl, await makeReset(accounts, { userId: person.userId, isMailed: false }, by)));
+      terminal.complain('Send it to nobody but them, and make sure that it is them who asks: it is not shown again.');
+    }),
+};
+
+type Accounts = {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+  readonly emailHash: (email: string) => string;
+  readonly persons: {
+    byEmail(email: string): Promise<Person | undefined>;
+    /** Refuses where nobody has the address. */
+    at(email: string): Promise<Person>;
+  };
+  readonly record: RecordSecurityEvent;
+  readonly by: SecurityCircumstances;
+  /** Tells somebody by mail that how they sign in was changed; without mail there, or an address, nobody is told. */
+  tell(userId: UserId, what: string): Promise<void>;
+};
+
+const CONNECTIONS_MAX = 2;
+
+/** Does something about who may sign in to the installation, running or not, as the operator. */
+export const withAccounts = async <Result>(terminal: Terminal, work: (accounts: Accounts) => Promise<Result>): Promise<Result> => {
+  await using installation = await openInstallation(terminal);
+  const { config, databaseUrl, eventLog } = installation;
+  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  const masterKey = await openMasterKey(config);
+  await using keys = await openPostgresKeyStore({ pool, masterKey });
+  for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
+  const codec = createCodec({ keys, domain: terminal.domain });
+  const emailHash = createEmailHash(masterKey);
+  const byEmail = (email: string) => selectPersonByEmail(pool, emailHash(email));
+  // Awaited here, so that nothing is closed before it is done.
+  return await work({
+    config,
+    pool,
+    seal: createRecordSeal(masterKey),
+    emailHash,
+    persons: {
+      byEmail,
+      async at(email) {
+        const person = await byEmail(email);
+        if (person === undefined) throw new StartRefused(`Nobody has the address ${email}.`);
+        return person;
+      },
+    },
+    record: createSecurityLog({ eventLog, codec, domain: terminal.domain }),
+    by: { actor: 'system:command-line', client: null, requestId: randomUUID() },
+    tell: (userId, what) => tell({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
+  });
+};
+
+type Telling = { readonly config: Config; readonly terminal: Terminal; readonly readProfile: ReadProfile };
+
+const tell = async ({ config, terminal, readProfile }: Telling, userId: UserId, what: string): Promise<void> => {
+  const { name, email } = await readProfile(userId);
+  if (config.mail === undefined || email === undefined) return;
+  // Loaded only where it is used.
+  const { openSmtpMail } = await import('../auth/mail/smtp/smtp-mail.ts');
+  await using mail = openSmtpMail(config.mail);
+  await mail.send(signInMessage({ to: email, name, what, accountUrl: `${config.issuerUrl}${PATHS.home}` })).catch((error: unknown) => {
+    if (!(error instanceof MailNotSent)) throw error;
+    terminal.complain('It is done, but the mail that tells them of it could not be sent: tell them yourself.');
+  });
+};
