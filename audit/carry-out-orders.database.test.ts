@@ -12,7 +12,7 @@ import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
 import { until } from '../test/engines/until.ts';
-import { startVerificationOrders } from './carry-out-orders.ts';
+import { startVerificationOrders } from './service.ts';
 
 let world: RebuildWorld;
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;

@@ -1,15 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readPublication } from '#shared/audit/publication.ts';
 import type { AuditSettings } from '#shared/config.ts';
-import type { Pool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { startVerificationOrders } from './carry-out-orders.ts';
+import type { Log } from '#shared/log.ts';
+import { startCarryingOut } from '#shared/operations/carry-out.ts';
+import { finishOrder, type TakenOrder, tellProgress } from '#shared/operations/orders.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { startChain } from './chain/follow-chain.ts';
 import { gauge } from './gauge.ts';
 import { headFilesIn } from './heads/head-files.ts';
 import { startHeads } from './heads/service.ts';
+import type { Verification } from './verify/plan.ts';
+import { summaryOf } from './verify/summary.ts';
+import { verify } from './verify/verify.ts';
 import { startWatch, type WatchOptions } from './watch/service.ts';
 
 export type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
@@ -56,3 +67,78 @@ const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics
     async () => ((await readPublication(pool)).problem === null ? 0 : 1),
   );
 };
+
+type OrderDependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly databaseUrl: string;
+  readonly eventLog: EventLog;
+  readonly keys: KeyStore;
+  readonly log: Log;
+  readonly settings: Pick<AuditSettings, 'dir'>;
+};
+
+/** Verifies everything when an operator with a browser asks for it, as the command line does for those at the machine. */
+export const startVerificationOrders = (dependencies: OrderDependencies): Promise<AsyncDisposable> =>
+  startCarryingOut({
+    name: 'operations-verification',
+    pool: dependencies.pool,
+    log: dependencies.log,
+    kinds: ['verify'],
+    carryOut: (order, signal) => verifyFor(dependencies, order, signal),
+  });
+
+/** As many as a page of events is written over, and as long as an index of a large table takes. They are there only meanwhile. */
+const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
+
+const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, signal: AbortSignal): Promise<void> => {
+  const { domain, pool, databaseUrl, eventLog, keys, settings } = dependencies;
+  const name = `annals-verify-${order.id}`;
+  await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
+  using _stop = cancelOnStop(pool, name, signal);
+  const report = await verify({
+    ...{
+      pool: own,
+      eventLog,
+      codec: createCodec({ keys, domain }),
+      tables: tablesOf(domain),
+      auditDir: settings.dir,
+      given: { heads: [], keys: [] },
+    },
+    isOfReadModel: true,
+    showPersonal: false,
+    signal,
+    onProgress: progressTeller(pool, order),
+    pause: rest,
+  });
+  const [outcome = report.outcome] = summaryOf(report);
+  await finishOrder(pool, order, { state: 'done', outcome, report });
+};
+
+/** Two large tables are held against each other for as long as that takes: whoever stops does not wait for it. */
+const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal): Disposable => {
+  const cancel = () => {
+    pool.query('select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1', [applicationName]).catch(() => {});
+  };
+  signal.addEventListener('abort', cancel);
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
+};
+
+const TELL_EVERY_MS = 1_000;
+
+/** Nobody waits for it to be told. */
+const progressTeller = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  return (progress) => {
+    if (progress.step !== 'events') return;
+    const { position, from, upTo } = progress;
+    if (performance.now() - toldAtMs < TELL_EVERY_MS && position < upTo) return;
+    toldAtMs = performance.now();
+    tellProgress(pool, order, { done: position - from, of: upTo - from }).catch(() => {});
+  };
+};
+
+const REST_MAX_MS = 1_000;
+
+/** The process serves others meanwhile: half of its time is theirs. */
+const rest = (workedMs: number): Promise<void> => delay(Math.min(workedMs, REST_MAX_MS));

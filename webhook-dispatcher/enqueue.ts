@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Log } from '#shared/log.ts';
-import type { DeliveryQueue } from './queue/delivery-queue.ts';
+import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
 /** Queues behind the back of whoever has something to send: what could not be queued is found by the sweeper. */
 export type Enqueuer = AsyncDisposable & { enqueue(webhookIds: readonly WebhookId[]): void };
@@ -32,6 +33,47 @@ export const createEnqueuer = ({ queue, log }: { readonly queue: Pick<DeliveryQu
     },
     async [Symbol.asyncDispose]() {
       await queueing;
+    },
+  };
+};
+
+type Sweeper = {
+  /** Webhooks with something to send that nobody runs. */
+  find(): Promise<readonly Unattended[]>;
+  takeOver: DeliveryQueue['takeOver'];
+  readonly log: Log;
+  readonly everyMs?: number;
+};
+
+const EVERY_MS = 1_000;
+/** So much more or less, that many processes do not look at the same moment. */
+const JITTER = 0.2;
+
+/** Queues, again and again, what has become due, and what the queue has lost. */
+export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
+  const stopping = new AbortController();
+  let isFailing = false;
+  const sweep = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        const unattended = await find();
+        if (unattended.length > 0) await takeOver(unattended);
+        if (isFailing) log.info('Webhooks with something due are found and queued again.');
+        isFailing = false;
+      } catch (err) {
+        if (!stopping.signal.aborted && !isFailing)
+          log.warn({ err }, 'Webhooks with something due could not be found or queued; it is tried again.');
+        isFailing = true;
+      }
+      const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const sweeping = sweep();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await sweeping;
     },
   };
 };

@@ -5,9 +5,8 @@ import { admits, afterAttempt } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender, Shape } from './deliver/delivery.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
-import { Pace } from './pace.ts';
+import { Pace, Slice } from './pace.ts';
 import { type Ending, endingOf, type RunState } from './run-state.ts';
-import { Slice } from './slice.ts';
 
 export type RunSetting = {
   readonly claim: Claim;

@@ -9,11 +9,10 @@ import type { Foundation } from '#shared/foundation.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
-import { openSender } from './deliver/open-sender.ts';
+import { openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
-import { createDisabler } from './disable.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
-import { createEnqueuer } from './enqueue.ts';
+import { createEnqueuer, startSweeping } from './enqueue.ts';
 import { followClock } from './ledger/clock.ts';
 import { addFilterColumns } from './ledger/endpoints.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -26,8 +25,7 @@ import type { Unattended } from './queue/delivery-queue.ts';
 import { openDeliveryQueue } from './queue/open.ts';
 import { startReplayer } from './replay.ts';
 import { deliveryRoutes } from './rest/routes.ts';
-import { createRunner, type Runner } from './runner.ts';
-import { startSweeping } from './sweep.ts';
+import { createDisabler, createRunner, type Runner } from './runner.ts';
 
 export type DispatcherDependencies = Pick<
   Foundation,

@@ -1,6 +1,6 @@
 import { publishing } from '#domain/publishing.ts';
 import type { Sender } from '../../webhook-dispatcher/deliver/delivery.ts';
-import { openSender } from '../../webhook-dispatcher/deliver/open-sender.ts';
+import { openSender } from '../../webhook-dispatcher/deliver/send.ts';
 import { createEndpointSecrets } from '../../webhook-dispatcher/endpoint-secrets.ts';
 import { openRunLedger, type RunLedger } from '../../webhook-dispatcher/ledger/run-ledger.ts';
 import { createRunner, type Runner } from '../../webhook-dispatcher/runner.ts';

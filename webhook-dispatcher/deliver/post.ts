@@ -1,8 +1,6 @@
 import { Agent } from 'undici';
-import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
-import { checkUrl } from '#shared/webhooks/guard/check-url.ts';
-import { Exchange } from './exchange.ts';
-import { failureInWords, isOurs } from './failure-in-words.ts';
+import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import { Exchange, failureInWords, isOurs } from './exchange.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
 import { createNameResolver, type ResolveName } from './resolve-name.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './schedule.ts';
 
 const NOW = Date.parse('1994-11-06T08:49:07Z');
 

@@ -1,11 +1,9 @@
-import type { WebhookId } from '#shared/brands.ts';
+import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { batched } from '../batched.ts';
-import type { Delivery } from '../deliver/delivery.ts';
+import type { Delivery, Shape } from '../deliver/delivery.ts';
 import { type Patience, type RecordAnswer, type Recorded, recordResults } from './record.ts';
 import { type Claim, claimRuns, type Release, releaseRuns, renewRuns } from './runs.ts';
-import { type Settled, settleShapes } from './settle.ts';
-import { takeDue, type Wanted } from './take.ts';
 
 /** The ledger as runs see it: what many runs ask for at the same time is one statement. */
 export type RunLedger = {
@@ -45,3 +43,150 @@ export const openRunLedger = (pool: Pool, patience: Patience): RunLedger => ({
     return releases.map(({ webhookId }) => due.has(webhookId));
   }),
 });
+
+type Waiting<Item, Answer> = { readonly item: Item; readonly asker: PromiseWithResolvers<Answer> };
+
+const ITEMS_MAX = 1_000;
+
+/**
+ * Does at once what was asked for while the last was being done. One that comes alone waits for nobody. The answers come in the order
+ * of the items; where the work fails, it fails for all of them.
+ */
+const batched = <Item, Answer>(
+  workMany: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  itemsMax: number = ITEMS_MAX,
+): ((item: Item) => Promise<Answer>) => {
+  let waiting: Waiting<Item, Answer>[] = [];
+  let isWorking = false;
+  const work = async (): Promise<void> => {
+    isWorking = true;
+    // Those who ask in the same turn go together.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, itemsMax);
+      waiting = waiting.slice(batch.length);
+      try {
+        const answers = await workMany(batch.map(({ item }) => item));
+        // As many answers as items, by the contract of the work.
+        for (const [index, { asker }] of batch.entries()) asker.resolve(answers[index] as Answer);
+      } catch (error) {
+        for (const { asker } of batch) asker.reject(error);
+      }
+    }
+    isWorking = false;
+  };
+  return (item) => {
+    const asker = Promise.withResolvers<Answer>();
+    waiting.push({ item, asker });
+    if (!isWorking) void work();
+    return asker.promise;
+  };
+};
+
+/** How much the first attempt at a delivery is about to tell, in the run of an epoch. */
+type Settled = {
+  readonly webhookId: WebhookId;
+  readonly epoch: number;
+  readonly eventId: EventId;
+  readonly shape: Shape;
+};
+
+/**
+ * Keeps it before it is sent, each only where its run still has its webhook, and answers with the deliveries of those. The disk is
+ * waited for: an attempt of which nothing else is known any more is repeated with the same body.
+ */
+const settleShapes = async (pool: Pool, settled: readonly Settled[]): Promise<readonly boolean[]> => {
+  const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number }>(
+    `with given as materialized (
+       select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[]) as given (webhook_id, epoch, event_id, shape)
+     ), held as materialized (
+       select webhook_id, run_epoch as epoch from webhook_ledger.endpoint
+       where (webhook_id, run_epoch) in (select webhook_id, epoch from given) order by webhook_id for share
+     ), kept as (
+       update webhook_ledger.delivery as delivery set shape = given.shape
+       from given join held using (webhook_id, epoch)
+       where delivery.webhook_id = given.webhook_id and delivery.event_id = given.event_id and delivery.shape is null
+     )
+     select webhook_id as "webhookId", epoch from held`,
+    [
+      settled.map(({ webhookId }) => webhookId),
+      settled.map(({ epoch }) => epoch),
+      settled.map(({ eventId }) => eventId),
+      settled.map(({ shape }) => shape),
+    ],
+  );
+  const held = new Map(rows.map(({ webhookId, epoch }) => [webhookId, epoch]));
+  return settled.map(({ webhookId, epoch }) => held.get(webhookId) === epoch);
+};
+
+/** What a run wants of its webhook. */
+type Wanted = {
+  readonly webhookId: WebhookId;
+  readonly isOrdered: boolean;
+  readonly many: number;
+  /** What it has already. */
+  readonly held: readonly EventId[];
+};
+
+type Row = {
+  readonly webhookId: WebhookId;
+  readonly eventId: EventId;
+  readonly tries: number;
+  readonly shape: Shape | null;
+  readonly change: string;
+  readonly isDue: boolean;
+};
+
+const COLUMNS = 'due.webhook_id, due.event_id, due.tries, due.shape, due.position, due.next_at';
+const DUE = `webhook_ledger.delivery due where due.webhook_id = wanted.webhook_id and due.state = 'due'`;
+
+/** What several runs may send now: of each webhook what is due longest, and of an ordered one the oldest, whether they are due or not. */
+const TAKE = `
+  select taken.webhook_id as "webhookId", taken.event_id as "eventId", taken.tries, taken.shape, message.change,
+    taken.next_at <= now() as "isDue"
+  from (
+    -- With the offset, what is held is read once for each webhook, and not for each of its deliveries.
+    select webhook_id, is_ordered, many, held::uuid[] as held
+    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[]) as given (webhook_id, is_ordered, many, held) offset 0
+  ) as wanted
+  cross join lateral (
+    (select ${COLUMNS} from ${DUE} and not wanted.is_ordered and due.next_at <= now() and due.event_id <> all (wanted.held)
+     order by due.next_at, due.position limit wanted.many)
+    union all
+    (select ${COLUMNS} from ${DUE} and wanted.is_ordered and due.event_id <> all (wanted.held)
+     order by due.position limit wanted.many)
+  ) taken
+  join webhook_ledger.message on message.event_id = taken.event_id
+  order by case when wanted.is_ordered then '-infinity' else taken.next_at end, taken.position`;
+
+/** An answer for each, in their order. */
+const takeDue = async (pool: Pool, wanted: readonly Wanted[]): Promise<readonly (readonly Delivery[])[]> => {
+  const { rows } = await pool.query<Row>({
+    name: 'webhook-take-due',
+    text: TAKE,
+    values: [
+      wanted.map(({ webhookId }) => webhookId),
+      wanted.map(({ isOrdered }) => isOrdered),
+      wanted.map(({ many }) => many),
+      wanted.map(({ held }) => `{${held.join(',')}}`),
+    ],
+  });
+  const taken = Map.groupBy(rows, ({ webhookId }) => webhookId);
+  const toDelivery = deliveryOf(new Map());
+  return wanted.map(({ webhookId }) => beforeThoseThatWait(taken.get(webhookId) ?? []).map(toDelivery));
+};
+
+/** In order, nothing overtakes what waits for its next attempt. */
+const beforeThoseThatWait = (rows: readonly Row[]): readonly Row[] => {
+  const waiting = rows.findIndex(({ isDue }) => !isDue);
+  return waiting < 0 ? rows : rows.slice(0, waiting);
+};
+
+/** What several webhooks are told of is one change for all of them. */
+const deliveryOf =
+  (changes: Map<EventId, Change>) =>
+  ({ webhookId, eventId, tries, shape, change: text }: Row): Delivery => {
+    const change = changes.get(eventId) ?? (JSON.parse(text) as Change);
+    changes.set(eventId, change);
+    return { webhookId, eventId, attempts: tries, shape, change };
+  };

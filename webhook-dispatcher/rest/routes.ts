@@ -1,7 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type RequestHandler, Router } from 'express';
+import type { Position } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
@@ -10,8 +15,8 @@ import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
 import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
+import { PLANNER } from '../plan.ts';
 import { createWebhookFinder } from './find-webhook.ts';
-import { openPlannedPosition } from './planned-position.ts';
 import { deliveryReads } from './reads.ts';
 
 type RouteDependencies = WriteDependencies & {
@@ -59,5 +64,25 @@ const demandRoomForReplay = (pool: Pool): RequestHandler => {
     const { webhookId } = itemOf(DELIVERY_OPERATIONS.replayWebhook, request);
     await demandFewReplays(pool, webhookId, () => findWebhook(webhookId, callerOf(request)));
     next();
+  };
+};
+
+const LOOK_EVERY_MS = 25;
+
+/** How far deliveries are planned, which is never further than what can be read; those who wait look together. */
+const openPlannedPosition = (pool: Pool): Pick<ReadPosition, 'reaches'> => {
+  const look = coalesce<string, Position>(async ([follower = PLANNER]) => {
+    const checkpoint = await readCheckpoint(pool, follower);
+    return new Map(checkpoint ? [[follower, checkpoint.position]] : []);
+  });
+  return {
+    async reaches(position, waitMaxMs, signal) {
+      const endsAtMs = performance.now() + waitMaxMs;
+      for (;;) {
+        if (((await look(PLANNER)) ?? 0) >= position) return true;
+        if (signal?.aborted || performance.now() > endsAtMs) return false;
+        await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
+      }
+    },
   };
 };
