@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -14,7 +15,6 @@ import { signUp } from './accounts/sign-up.ts';
 import { DEVELOPMENT_ADMIN as CLIENT_ID } from './clients/built-in.ts';
 import type { By } from './clients/by.ts';
 import type { Clients } from './clients/clients.ts';
-import { deleteMark, migrateFirstMinute, selectMark, writeMark } from './first-minute-table.ts';
 import type { GrantEnder } from './storage/end-grants.ts';
 
 type Dependencies = {
@@ -136,4 +136,27 @@ const lockOut = async ({ persons, credentials, endGrantsOfUser }: Forgetting, au
 /** Another process was first. */
 const unlessGone = (error: unknown): void => {
   if (!(error instanceof Rejection) || error.code !== 'client_not_found') throw error;
+};
+
+type FirstMinuteMark = { readonly author: UserId | null };
+
+const migrateFirstMinute = (pool: Pool): Promise<void> =>
+  migrate(pool, 'auth-first-minute', new URL('./first-minute-migrations/', import.meta.url));
+
+const selectMark = async (pool: Pool): Promise<FirstMinuteMark | undefined> => {
+  const { rows } = await pool.query<FirstMinuteMark>('select author from auth.first_minute');
+  return rows[0];
+};
+
+/** An author who is known stays known. */
+const writeMark = async (pool: Pool, { author }: FirstMinuteMark): Promise<void> => {
+  await pool.query(
+    `insert into auth.first_minute as known (author) values ($1)
+     on conflict (only_row) do update set author = coalesce(excluded.author, known.author)`,
+    [author],
+  );
+};
+
+const deleteMark = async (pool: Pool): Promise<void> => {
+  await pool.query('delete from auth.first_minute');
 };

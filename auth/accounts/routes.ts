@@ -1,11 +1,14 @@
 import { Router } from 'express';
-import type { Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
@@ -19,7 +22,7 @@ import { relyingPartyOf } from '../passkeys/ceremony.ts';
 import { createPasskeys } from '../passkeys/passkeys.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
-import { type RecordSecurityEvent, recordAfterwards } from '../security-log.ts';
+import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security-log.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
 import { createTickets } from '../storage/tickets.ts';
 import { createAttempts } from './attempts.ts';
@@ -34,8 +37,8 @@ import { createKnownDevices } from './known-devices.ts';
 import { answerPageErrors } from './page-refusal.ts';
 import { createPendingSignUps } from './pending-sign-ups.ts';
 import { replaceScriptedForms } from './provider-pages.ts';
-import { recordSessions } from './session-events.ts';
 import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './sign-in-limits.ts';
+import { methodOf } from './sign-in-outcome.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 import { signUpRoutes } from './sign-up-routes.ts';
 
@@ -104,3 +107,27 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
 
 const COPIED =
   'somebody tried to sign in with a copy of one of your passkeys, and was refused. Look at which one you have not used yourself, and remove it.';
+
+/** Sign-in and sign-out as oidc-provider has carried them out, which knows the session's lasting id. */
+const recordSessions = (provider: Provider, { record, log }: { record: RecordSecurityEvent; log: Log }): void => {
+  const note = (ctx: KoaContextWithOIDC, make: (session: { sessionId: string; userId: UserId }) => SecurityEvent): void => {
+    const { session, client } = ctx.oidc;
+    if (session?.accountId === undefined) return;
+    const userId = Number(session.accountId) as UserId;
+    record(make({ sessionId: session.uid, userId }), {
+      actor: `user:${userId}`,
+      client: client?.clientId ?? null,
+      requestId: requestIdOf(ctx.req),
+    }).catch((error: unknown) => log.error({ err: error, ...namesOf(ctx.req) }, 'A security event could not be recorded.'));
+  };
+  provider.on('interaction.ended', (ctx) => {
+    const { Interaction } = ctx.oidc.entities;
+    // The answer to a later question carries the sign-in along.
+    const login = Interaction?.result?.login;
+    if (Interaction?.prompt.name !== 'login' || login === undefined) return;
+    note(ctx, (session) => ({ type: 'session.signed_in', data: { ...session, method: methodOf(login.amr) } }));
+  });
+  provider.on('end_session.success', (ctx) => {
+    if (ctx.oidc.params?.logout) note(ctx, (session) => ({ type: 'session.signed_out', data: session }));
+  });
+};

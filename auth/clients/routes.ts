@@ -7,7 +7,6 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { entityTagOf, isKnownToReader, versionsDemandedBy } from '#shared/http/entity-tag.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
-import { mergePatch } from '#shared/http/merge-patch.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
@@ -125,3 +124,17 @@ const answer = (request: Request<{ clientId: string }>, response: Response, { te
   if (isRead && isKnownToReader(request, tag)) response.status(304).end();
   else response.type('json').send(text);
 };
+
+/** Applies a JSON merge patch (RFC 7396): what is null goes, what is an object is merged, all else is put in place. */
+const mergePatch = (target: unknown, patch: unknown): unknown => {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,8 +1,7 @@
 import type { Config } from '#shared/config.ts';
 import type { Log } from '#shared/log.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import { openLogMail } from './log/log-mail.ts';
-import type { Mail } from './mail.ts';
+import { demandPlain, type Mail } from './mail.ts';
 
 /** The mail that the settings name; without them it is printed in development, and there is none elsewhere: then nobody can sign up. */
 export const openMail = async ({
@@ -24,3 +23,15 @@ export const openMail = async ({
 const NO_MAIL =
   'SIGNUP lets people create accounts, and there is no MAIL_URL to confirm their addresses by: set MAIL_URL and MAIL_FROM, or SIGNUP=off and ' +
   'invite people with `npm run annals -- invite`.';
+
+/** Prints messages where a developer sees them. They hold links that open accounts, so this is for development alone. */
+export const openLogMail = (log: Log): Mail => ({
+  reachesPeople: false,
+  async send(message) {
+    demandPlain(message);
+    const { to, subject, text } = message;
+    // In the line itself: a field of these names is kept out of logs, with good reason everywhere else.
+    log.info(`Mail to ${to}, which nobody sends in development: ${subject}\n${text}`);
+  },
+  [Symbol.asyncDispose]: async () => {},
+});

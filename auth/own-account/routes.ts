@@ -15,9 +15,8 @@ import { type AccountPage, routesOf, signedInRoutes } from './pages.ts';
 import { passkeys } from './passkeys.ts';
 import { password } from './password.ts';
 import { profile } from './profile.ts';
-import { recoveryCodes } from './recovery-codes.ts';
 import { resetRoutes } from './reset-routes.ts';
-import { secondFactor } from './second-factor.ts';
+import { recoveryCodes, secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
 
 /** The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for the first time. */

@@ -6,7 +6,7 @@ import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
-import { newRecoveryCodesPage } from '../pages/account/recovery-codes-pages.ts';
+import { newRecoveryCodesPage, renewRecoveryCodesPage } from '../pages/account/recovery-codes-pages.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { Page } from '../pages/page.ts';
@@ -170,3 +170,22 @@ const qrCode = (text: string, label: string): Html => {
   return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">
 <rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
 };
+
+type CodesDependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'secondFactors'>;
+
+/** New ones for who has used up those of before, or has lost them. */
+export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => ({
+  path: PATHS.recoveryCodes,
+  isSensitive: true,
+  async show(visitor) {
+    const present = await dependencies.secondFactors.of(visitor.userId);
+    if (present === undefined) return goTo(visitor, PATHS.security);
+    answerPage(visitor.response, renewRecoveryCodesPage({ ...viewOf(dependencies, visitor), codesLeft: present.codesLeft }));
+  },
+  async submit(visitor) {
+    const codes = await dependencies.secondFactors.renewRecoveryCodes(visitor.userId, circumstancesOf(visitor));
+    if (codes === undefined) return goTo(visitor, PATHS.security);
+    tellOfChange(dependencies, visitor, 'new recovery codes were made for your account; those of before are good no more.');
+    answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), codes }));
+  },
+});

@@ -1,16 +1,16 @@
-import { type Client, type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { X509Certificate } from 'node:crypto';
+import { type Client, type Configuration, errors, type KoaContextWithOIDC, type TLSClientAuthProperty } from 'oidc-provider';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
+import { clientCertificateOf, isCertificateVerified } from '#shared/http/client-certificate.ts';
 import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createFindAccount, type FindPerson } from './account.ts';
 import { EXTRA_CLIENT_METADATA } from './client-metadata.ts';
-import { mutualTls } from './mutual-tls.ts';
 import type { ProviderPages } from './pages.ts';
 import type { ReadProfile } from './profile.ts';
-import { resourceIndicators } from './resource.ts';
-import { createTokenClaims } from './token-claims.ts';
+import { createTokenClaims, resourceIndicators } from './resource.ts';
 
 export type ProviderSettings = {
   readonly issuer: string;
@@ -148,3 +148,36 @@ const discoveryOf = ({ registrationUrl, resource }: ProviderSettings) => ({
 /** A page may get tokens where its client is at home, or where every page may read us. */
 const allowsOrigin = (allowed: CorsOrigins, origin: string, redirectUris: readonly string[]): boolean =>
   isAllowedOrigin(allowed, origin) || redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin);
+
+type MutualTls = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
+
+/** Mutual TLS (RFC 8705): as a client's authentication, and as what its tokens are bound to. */
+const mutualTls = (ingressSecret: string | undefined): MutualTls => {
+  const presented = (ctx: KoaContextWithOIDC) => clientCertificateOf(ctx.req, ingressSecret);
+  return {
+    enabled: true,
+    certificateBoundAccessTokens: true,
+    selfSignedTlsClientAuth: true,
+    tlsClientAuth: true,
+    getCertificate: (ctx) => presented(ctx),
+    certificateAuthorized: (ctx) => isCertificateVerified(ctx.req, ingressSecret),
+    certificateSubjectMatches(ctx, property, expected) {
+      const certificate = presented(ctx);
+      return certificate !== undefined && subjectMatches(certificate, property, expected);
+    },
+  };
+};
+
+const subjectMatches = (certificate: X509Certificate, property: TLSClientAuthProperty, expected: string): boolean =>
+  // Clients here are registered with a distinguished name; the alternative names of RFC 8705 are not offered.
+  property === 'tls_client_auth_subject_dn' && distinguishedName(certificate) === normalise(expected);
+
+/** Node gives an attribute a line, the most general one first; RFC 4514 writes them with commas and the other way round. */
+const distinguishedName = ({ subject }: X509Certificate): string => subject.split('\n').reverse().join(',');
+
+/** Only the space after a comma and the case of attribute names differ between those who write such names. */
+const normalise = (name: string): string =>
+  name
+    .split(/(?<!\\),\s*/)
+    .map((part) => part.trim().replace(/^[a-z]+(?==)/i, (attribute) => attribute.toUpperCase()))
+    .join(',');

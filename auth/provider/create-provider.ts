@@ -1,14 +1,13 @@
-import { type AdapterFactory, type Client, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { calculateJwkThumbprint, decodeProtectedHeader, type JWK } from 'jose';
+import { type AdapterFactory, type Client, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
-import { guardBoundCodes } from './guard-bound-codes.ts';
 import { fillInDefaults } from './request-defaults.ts';
 import { shapeAnswers } from './shape-answers.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
-import { findSignedTokens } from './user-info-tokens.ts';
 
 export type ProviderDependencies = {
   readonly settings: ProviderSettings;
@@ -92,3 +91,56 @@ const nameAccessToken = (provider: Provider): void => {
     return issue.call(this, options);
   };
 };
+
+type Code = { readonly dpopJkt?: string | undefined };
+type Consume = (this: Code) => Promise<void>;
+
+/**
+ * A code that was bound to a key beforehand (RFC 9449, section 10) is of use with that key only. oidc-provider says so after it has
+ * spent the code, so that whoever has a code and not its key could take it from its owner.
+ */
+const guardBoundCodes = (provider: Provider): void => {
+  const codes = provider.AuthorizationCode.prototype as unknown as { consume: Consume };
+  const { consume } = codes;
+  codes.consume = async function () {
+    if (this.dpopJkt !== undefined && (await thumbprintOfProof()) !== this.dpopJkt) {
+      throw new errors.InvalidGrant('the code is bound to another key');
+    }
+    return consume.call(this);
+  };
+};
+
+/** The key of the proof, which has just been verified. */
+const thumbprintOfProof = async (): Promise<string | undefined> => {
+  const proof = Provider.ctx?.get('DPoP') ?? '';
+  return proof === '' ? undefined : calculateJwkThumbprint(decodeProtectedHeader(proof).jwk as JWK);
+};
+
+type Find = (token: string, options?: object) => Promise<unknown>;
+
+/**
+ * `/userinfo` also takes the signed tokens of our API, which oidc-provider does not store: they are found by their signature.
+ * Scope, key or certificate, client, account, and grant are then checked as for every other token.
+ */
+const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'find'>): void => {
+  const { AccessToken } = provider;
+  const findStored: Find = AccessToken.find.bind(AccessToken);
+  const find: Find = async (token, options) => {
+    if (!isSigned(token)) return findStored(token, options);
+    const claims = await tokens.find(token);
+    // A client that acts for itself has no grant, and is nobody whom `/userinfo` could describe.
+    if (claims?.grant_id === undefined) return undefined;
+    const { jkt, 'x5t#S256': certificate } = (claims.cnf ?? {}) as { jkt?: string; 'x5t#S256'?: string };
+    return Object.assign(new AccessToken({ accountId: claims.sub, grantId: claims.grant_id } as never), {
+      clientId: claims.client_id,
+      scope: claims.scope ?? '',
+      exp: claims.exp,
+      ...(jkt !== undefined && { jkt }),
+      ...(certificate !== undefined && { 'x5t#S256': certificate }),
+    });
+  };
+  Object.assign(AccessToken, { find });
+};
+
+/** The compact form of a JWT has two dots, and no stored token has any. */
+const isSigned = (token: unknown): token is string => typeof token === 'string' && token.includes('.');

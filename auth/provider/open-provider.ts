@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Provider } from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -13,8 +13,7 @@ import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
-import { followSigningKeys } from '../signing-keys/follow-keys.ts';
-import type { SigningKeys } from '../signing-keys/signing-keys.ts';
+import { followSigningKeys, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createAdapterFactory } from '../storage/adapter.ts';
 import type { EndGrant } from '../storage/end-grants.ts';
 import { createRecordSeal, type RecordSeal } from '../storage/seal-record.ts';
@@ -22,7 +21,7 @@ import { insertUsedOnce } from '../storage/statements.ts';
 import type { FindPerson } from './account.ts';
 import { metadataOf } from './client-metadata.ts';
 import type { ProviderSettings } from './configuration.ts';
-import { createCurrentProvider } from './current-provider.ts';
+import { createProvider, type ProviderDependencies } from './create-provider.ts';
 import { createReadProfile } from './profile.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 
@@ -92,3 +91,53 @@ const onceIn =
   (pool: Pool, seal: RecordSeal) =>
   (client: string, jti: string, expiresAtS: number): Promise<boolean> =>
     insertUsedOnce(pool, seal.hash('used once', `${client}\0${jti}`), Math.max(expiresAtS - Date.now() / MS_PER_SECOND, 1));
+
+/** The provider with the keys of the moment. */
+type CurrentProvider = {
+  /** The same object for ever, behind which the provider changes. */
+  readonly provider: Provider;
+  readonly handle: RequestListener;
+  readonly keys: () => SigningKeys;
+  use(keys: SigningKeys): void;
+};
+
+type CurrentDependencies = Omit<ProviderDependencies, 'tokens'> & { tokensWith(keys: () => SigningKeys): ProviderDependencies['tokens'] };
+
+/** Requests that are under way finish with the provider that they began with. */
+const createCurrentProvider = ({ tokensWith, ...dependencies }: CurrentDependencies): CurrentProvider => {
+  let current: { provider: Provider; handle: RequestListener; keys: SigningKeys } | undefined;
+  const demand = () => {
+    if (current === undefined) throw new Error('the provider was used before it had keys');
+    return current;
+  };
+  const keys = () => demand().keys;
+  const tokens = tokensWith(keys);
+  return {
+    provider: standIn(() => demand().provider),
+    handle: (request, response) => demand().handle(request, response),
+    keys,
+    use(keys) {
+      const provider = createProvider({ ...dependencies, tokens }, keys);
+      current = { provider, handle: provider.callback(), keys };
+    },
+  };
+};
+
+/** Passes everything on to the provider of the moment; its methods need it as their `this`. */
+const standIn = (provider: () => Provider): Provider =>
+  new Proxy(Object.create(Provider.prototype) as Provider, {
+    get(_, property) {
+      const target = provider();
+      const value: unknown = Reflect.get(target, property, target);
+      return isMethod(property) && typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
+/** Its models are classes, which are had by getters, and stay as they are. */
+const isMethod = (property: string | symbol): boolean => {
+  for (let prototype: object | null = Provider.prototype; prototype !== null; prototype = Object.getPrototypeOf(prototype)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, property);
+    if (descriptor !== undefined) return typeof descriptor.value === 'function';
+  }
+  return false;
+};

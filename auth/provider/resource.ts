@@ -1,7 +1,9 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
-import { allowedScopesOf } from './client-metadata.ts';
+import { type FindPerson, findActive } from './account.ts';
+import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
@@ -40,4 +42,53 @@ const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]):
     // It asks for nothing: refresh tokens are given to whoever is registered for them.
     if (scope !== 'offline_access' && !allowed.includes(scope)) throw new errors.InvalidScope('requested scope is not allowed', scope);
   }
+};
+
+type Dependencies = {
+  readonly findPerson: FindPerson;
+  readSeenRevocations(of: { readonly userId: number; readonly clientId: string }): Promise<SeenRevocations>;
+};
+
+type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
+
+/**
+ * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
+ * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `grant_id` the
+ * grant they end with, in `revocations_seen` which revocations came before, and in `user_version` as of which version of the user's
+ * stream the role was read. A client that acts for itself is the user that is its service account.
+ */
+export const createTokenClaims =
+  ({ findPerson, readSeenRevocations }: Dependencies): Customize =>
+  async (ctx, token, { payload }) => {
+    const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
+    // Before the role is read, so that a change in between ends this token as well.
+    payload.revocations_seen = await readSeenRevocations({ userId, clientId: token.clientId ?? '' });
+    const person = await findActive(findPerson, userId);
+    if (token.kind === 'AccessToken') {
+      if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
+      token.scope = scopeOf(ctx, token.scope);
+      payload.scope = token.scope;
+      payload.role = person.role;
+      payload.user_version = person.version;
+      payload.grant_id = token.grantId;
+      return;
+    }
+    if (person === undefined) throw new errors.UnauthorizedClient('the service account of the client does not exist');
+    payload.sub = String(person.userId);
+    payload.role = person.role;
+    payload.user_version = person.version;
+  };
+
+/** oidc-provider itself keeps only the scopes of the API; what it answers the client is taken from the token afterwards. */
+const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): string => {
+  const { Grant: grant, RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
+  const source = RefreshToken ?? AuthorizationCode ?? DeviceCode;
+  const asked = oidc.params?.scope === undefined ? (source?.scopes ?? new Set()) : oidc.requestParamScopes;
+  return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
+};
+
+const serviceAccountOfClient = ({ oidc }: KoaContextWithOIDC): number => {
+  const userId = oidc.client === undefined ? undefined : serviceAccountOf(oidc.client);
+  if (userId === undefined) throw new errors.UnauthorizedClient('the client has no service account');
+  return userId;
 };

@@ -1,9 +1,11 @@
 import { createSecretKey } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
+import type { Log } from '#shared/log.ts';
 import { insertKey, type KeyRow, lockKeys, selectPublishedKeys } from './statements.ts';
 
 /** The private keys that are published now, the one that signs first. */
@@ -14,7 +16,7 @@ export const ALGORITHM = 'ES256';
 /** Long enough for every process and every cache of the public keys to have seen a new key before it signs. */
 export const OVERLAP_S = 600;
 
-export type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
+type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
 
 /** Those of which a token may be around still, and those that are about to sign. */
 export const readSigningKeys = async ({ pool, masterKey }: SigningKeyDependencies): Promise<SigningKeys> =>
@@ -58,3 +60,41 @@ const openKey = (masterKey: MasterKey, { kid, sealed }: KeyRow): JWK =>
 const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey, 'signing-key'));
 
 const placeOf = (kid: string): string => `signing-key:${kid}`;
+
+const POLL_MS = 5_000;
+
+type Following = SigningKeyDependencies & {
+  readonly log: Log;
+  readonly pollMs?: number | undefined;
+  /** Told of the first keys, and then of every change. */
+  onKeys(keys: SigningKeys): void;
+};
+
+/** Keeps a process at the keys that are published now. The first reading must succeed; after that it goes on with what it has. */
+export const followSigningKeys = async ({ log, pollMs = POLL_MS, onKeys, ...dependencies }: Following): Promise<AsyncDisposable> => {
+  let known = await readSigningKeys(dependencies);
+  onKeys(known);
+  const stopping = new AbortController();
+  const look = async () => {
+    const keys = await readSigningKeys(dependencies);
+    if (namesOf(keys) === namesOf(known)) return;
+    known = keys;
+    onKeys(keys);
+    log.info({ signer: keys[0]?.kid, published: keys.length }, 'The signing keys have changed.');
+  };
+  const following = (async () => {
+    while (!stopping.signal.aborted) {
+      await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      await look().catch((err: unknown) => log.warn({ err }, 'The signing keys could not be read.'));
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await following;
+    },
+  };
+};
+
+const namesOf = (keys: SigningKeys): string => keys.map(({ kid }) => kid).join(' ');

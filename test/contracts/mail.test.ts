@@ -2,10 +2,8 @@ import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '#shared/config.ts';
 import { createLog } from '#shared/log.ts';
-import { openLogMail } from '../../auth/mail/log/log-mail.ts';
-import type { Mail } from '../../auth/mail/mail.ts';
-import { MailNotSent } from '../../auth/mail/mail.ts';
-import { openMail } from '../../auth/mail/open.ts';
+import { type Mail, MailNotSent } from '../../auth/mail/mail.ts';
+import { openLogMail, openMail } from '../../auth/mail/open.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
