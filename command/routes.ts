@@ -1,8 +1,99 @@
-import { Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ImageType } from '#shared/blobs/image-type.ts';
+import {
+  demandPictureType,
+  PICTURE_BYTES_MAX,
+  type Picture,
+  pictureTooLarge,
+  receivePicture,
+  unsupportedPicture,
+} from '#shared/blobs/picture.ts';
+import { setUpload } from '#shared/blobs/set-upload.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { demandBodyRate } from '#shared/http/body-time.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { demandAdmission } from '#shared/rest/admission.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
+import { answerWritten } from '#shared/rest/writes/answer.ts';
+import { contextOf } from '#shared/rest/writes/context.ts';
+import { itemOf } from '#shared/rest/writes/item.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#shared/rest/writes/write-routes.ts';
-import { type UploadDependencies, uploadRoutes } from './uploads/upload-routes.ts';
 
 /** Everything that can be written over REST. */
 export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>
   Router().use(itemWrites(dependencies), uploadRoutes(dependencies));
+
+type UploadDependencies = {
+  readonly domain: Domain;
+  readonly gateway: CommandGateway;
+  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+  readonly requireIfMatch: boolean;
+};
+
+/** The pictures of items: their bytes go to the blobs, and a command then names where they are. */
+const uploadRoutes = (dependencies: UploadDependencies): Router => {
+  const { gateway, blobs, requireIfMatch } = dependencies;
+  const router = Router();
+  for (const [, operation] of ofAggregates(dependencies.domain)) {
+    const { use } = operation;
+    if (use.does !== 'putFile' && use.does !== 'removeFile') continue;
+    const { kind, command, field } = use;
+    const type = typeOfCommand(kind, command.name);
+    const idName = `${kind.name}Id`;
+    const idOf = (request: Request) => (itemOf(operation, request) as Readonly<Record<string, number>>)[idName] as number;
+    const put: RequestHandler = async (request, response) => {
+      const id = idOf(request);
+      const context = contextOf(request, operation, { requireIfMatch });
+      const pictureType = demandPicture(request);
+      const length = request.get('Content-Length');
+      // A repetition finds the version that it made itself: with a key, only the keyed command can tell what must not be changed.
+      const { idempotencyKey, ifVersion, unlessVersion, ...first } = context;
+      const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
+      const result = await setUpload({
+        blobs,
+        id,
+        check: () => gateway.send({ type, [idName]: id }, { ...first, ...conditions }),
+        receive: () => receiveBody(request, pictureType),
+        bytes: length === undefined ? undefined : Number(length),
+        // The name of the picture is another each time, so that the key stands for its bytes.
+        change: (path, digest) => gateway.send({ type, [idName]: id, [field]: path }, { ...context, content: `${field} ${id} ${digest}` }),
+        // What is not wanted any more is let go by, so that the client comes to reading the answer.
+      }).finally(() => request.resume());
+      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
+    };
+    const remove: RequestHandler = async (request, response) => {
+      const context = contextOf(request, operation, { requireIfMatch });
+      const result = await gateway.send({ type, [idName]: idOf(request), [field]: null }, context);
+      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
+    };
+    const route = router.route(routeOf(operation));
+    if (use.does === 'putFile') route.put(demandAdmission(operation), put);
+    else route.delete(demandAdmission(operation), remove);
+  }
+  return router;
+};
+
+/** What the headers say of a picture; refuses what cannot be one before any of it is read. */
+const demandPicture = (request: Request): ImageType => {
+  const type = demandPictureType(request.get('Content-Type') ?? '');
+  if (!/^(?:identity)?$/i.test(request.get('Content-Encoding') ?? ''))
+    throw unsupportedPicture('Send the picture without a Content-Encoding.');
+  if (request.get('Content-Range') !== undefined)
+    throw new HttpProblem('malformed_request', { detail: 'Send the whole picture, without Content-Range.' });
+  if (Number(request.get('Content-Length') ?? 0) > PICTURE_BYTES_MAX) throw pictureTooLarge();
+  return type;
+};
+
+/** Leaving the body early does not destroy the connection, on which the answer goes. */
+const receiveBody = (request: Request, type: ImageType): Promise<Picture> => {
+  demandBodyRate(request, BYTES_PER_SECOND_MIN);
+  return receivePicture(request.iterator({ destroyOnReturn: false }), type);
+};
+
+/** A telephone with a poor line has as much; the largest picture then takes five minutes and a half. */
+const BYTES_PER_SECOND_MIN = 32_768;

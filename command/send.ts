@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import {
   type CommandContext,
@@ -13,14 +13,13 @@ import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
-import type { Tracing } from '#shared/tracing/tracing.ts';
+import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './circumstances.ts';
 import { type Clock, REAL_TIME } from './clock.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
-import { observeCommands } from './observe-commands.ts';
-import { traceCommands } from './trace-commands.ts';
 
 type Dependencies = {
   readonly domain: Domain;
@@ -91,3 +90,50 @@ const metadataOf = (
 
 /** Two users of one client, and one user with two clients, do not share their keys. */
 const ownerOfKeys = (caller: Caller): string => (caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller));
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Times every command, by its type and by what it came to: done, the code of its refusal, or failed. */
+const observeCommands = (registry: Registry): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
+  const duration = new Histogram({
+    name: 'annals_command_duration_seconds',
+    help: 'From taking a command to its durable append, or to its refusal.',
+    labelNames: ['type', 'outcome'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return async (type, handle) => {
+    const end = duration.startTimer({ type });
+    try {
+      const answer = await handle();
+      end({ outcome: 'done' });
+      return answer;
+    } catch (error) {
+      end({ outcome: error instanceof Rejection ? error.code : 'failed' });
+      throw error;
+    }
+  };
+};
+
+type Send = CommandGateway['send'];
+
+/** Shows every command in its trace, by its type and by what it came to; what it appends follows from it. */
+const traceCommands = (tracing: Tracing | undefined, send: Send): Send => {
+  if (!tracing?.isOn) return send;
+  return async (command, context) => {
+    const { type } = command;
+    const span = tracing.start(`command ${type}`, { parent: context.trace, attributes: { 'annals.command.type': type } });
+    try {
+      const result = await send(command, { ...context, trace: span.traceparent });
+      span.set({ 'annals.outcome': 'done', 'annals.id': result.id, 'annals.version': result.version });
+      return result;
+    } catch (error) {
+      span.set({ 'annals.outcome': error instanceof Rejection ? error.code : 'failed' });
+      // A refusal is an answer.
+      if (!(error instanceof Rejection)) span.fail(errorTypeOf(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+};

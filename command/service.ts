@@ -17,7 +17,7 @@ import { createAdministratorKeeper } from './administrators/keep-administrator.t
 import { aggregateHandlers } from './aggregates/handle.ts';
 import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
-import { catchUpWithErasures } from './erasure/catch-up.ts';
+import { catchUpWithErasures } from './erasure/erasures.ts';
 import { createExecutor } from './execute.ts';
 import type { AnyHandler, HandlerDependencies, HandlersOf, WebhookRules } from './handler.ts';
 import { createIdempotency } from './idempotency.ts';

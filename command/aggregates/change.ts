@@ -1,17 +1,19 @@
 import { isOfId, operationOf } from '#kernel/conditions/rights.ts';
+import { areEqual } from '#kernel/decide/are-equal.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
+import { contentSchema } from '#kernel/decide/forms.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
-import { tellsContent } from '../patch-content.ts';
-import { fieldRightsOf } from './field-rights.ts';
+import { changesByPatch, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
-import { patchesOf } from './patch.ts';
 import { contextOf, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
@@ -80,4 +82,60 @@ const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }:
   const absent = new Rejection(notFound(kind.name));
   demand(caller, operationOf(kind, operation), { resource, hidden: may(caller, read, resource) ? undefined : absent });
   if (command.kind !== 'end' && !isInReach(caller, read, resource)) throw absent;
+};
+
+/** The rights to single fields that a command needs beside its own. */
+type FieldRights = {
+  /** To be told of the content. */
+  readonly reads: readonly string[];
+  /** What stays as it is may be named by everybody, so that what was read can be put back. */
+  writes(form: Row, fields: Row): readonly string[];
+};
+
+const fieldRightsOf = (kind: Kind, command: CommandInfo): FieldRights => {
+  const touching = (way: 'reads' | 'writes') =>
+    Object.entries(kind.fieldRights).flatMap(([right, row]) => {
+      const names = (row[way] ?? []) as readonly string[];
+      const touched = command.form.filter((name) => names.includes(name));
+      return touched.length === 0 ? [] : [{ right, touched: touched.map((name) => [name, wire(name, kind.fields[name])] as const) }];
+    });
+  const writes = touching('writes');
+  return {
+    reads: touching('reads').map(({ right }) => right),
+    writes: (form, fields) =>
+      writes.flatMap(({ right, touched }) =>
+        touched.some(([name, key]) => form[key] !== undefined && !areEqual(form[key], fields[name])) ? [right] : [],
+      ),
+  };
+};
+
+/** The form of an edit that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the decider says why. */
+type FormByPatch = (patch: JsonPatch, state: AggregateState) => Row;
+
+const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch => {
+  const schema = contentSchema(kind, edit);
+  const content = edit.form.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const required = edit.form.filter((name) => !kind.fields[name]?.optional);
+  const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));
+  const derived = new Set(kind.derived.map(({ name }) => name));
+  // As it is read: what it stands under by its id, other references as what they lead to.
+  const flat = rest.filter(([name, def]) => name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name));
+  const references = rest.filter(([name, def]) => name !== kind.parent && def.kind === 'ref');
+  const labels = references.map(([name, def]) => `/${name}/${domain.kinds[targetOf(def)]?.label ?? ''}`);
+  const moments = rest.filter(([, def]) => def.kind === 'instant').map(([name]) => `/${name}`);
+  const unknown = [...labels, ...moments, '/createdAt', '/updatedAt', '/_links'];
+  return (patch, state) => {
+    if (state.status !== 'present' || required.some((name) => state.fields[name] === null)) return {};
+    const { fields } = state;
+    const document = {
+      content: Object.fromEntries(content.map(([name, key]) => [key, fields[name]])) as JsonObject,
+      fixed: {
+        id: fields.id,
+        ...Object.fromEntries(flat.map(([name, def]) => [wire(name, def), fields[name]])),
+        ...Object.fromEntries(references.map(([name]) => [name, { id: fields[name] }])),
+      } as JsonObject,
+      unknown,
+    };
+    return changesByPatch(schema, document, patch);
+  };
 };

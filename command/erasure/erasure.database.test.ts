@@ -13,7 +13,7 @@ import {
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
-import { erase } from './erase.ts';
+import { erase } from './erasures.ts';
 
 let world: CommandWorld;
 let side: CommandSide;

@@ -1,4 +1,5 @@
 import { followingOf } from '#kernel/decide/reactions.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -6,12 +7,12 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 import type { Log } from '#shared/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
-import type { TaskDependencies } from './carry-out.ts';
-import { takeSteps } from './follow-up.ts';
+import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
+import { childrenOf, join, leave, markAsGone, orphansOf } from './membership.ts';
 import { createReact, type ReactDependencies } from './react.ts';
 import { declareReactions, startReactions } from './reactions.ts';
 import { startRetrying } from './retry-parked.ts';
-import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
+import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 import { createLook } from './timers.ts';
 
 export type ProcessManagerDependencies = TaskDependencies & ReactDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
@@ -68,4 +69,85 @@ const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly S
     );
     return [];
   }
+};
+
+const AT_ONCE = 100;
+/** More than a setting lets anybody have. */
+const WEBHOOKS_MAX = 10_000;
+
+/**
+ * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a deleted user, the webhooks of
+ * a reclaimed account.
+ * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
+ * have ids made from the event that they follow from. It stops early if the signal says so.
+ */
+const takeSteps = async (dependencies: TaskDependencies, steps: readonly Step[], signal: AbortSignal): Promise<void> => {
+  const links = steps.filter((step) => step.kind === 'join' || step.kind === 'leave');
+  switch (steps[0]?.kind) {
+    case 'join':
+      return takeJoins(dependencies, links, signal);
+    case 'leave':
+      return leave(dependencies.pool, links);
+    case 'orphan':
+      for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
+      return;
+    case 'reclaim':
+      for (const step of steps) if (step.kind === 'reclaim') await takeReclaim(dependencies, step, signal);
+      return;
+    case undefined:
+      return;
+  }
+};
+
+const takeJoins = async (dependencies: TaskDependencies, links: readonly Link[], signal: AbortSignal): Promise<void> => {
+  const causes = new Map(links.map(({ child, cause }) => [child, cause]));
+  const late = await join(dependencies.pool, links);
+  for (let from = 0; from < late.length && !signal.aborted; from += AT_ONCE) {
+    const some = late.slice(from, from + AT_ONCE);
+    await Promise.all(some.map(({ child }) => end(dependencies, child, causes.get(child))));
+  }
+};
+
+const takeOrphans = async (
+  dependencies: TaskDependencies,
+  { parent, cause, isErased }: Extract<Step, { kind: 'orphan' }>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { pool } = dependencies;
+  await markAsGone(pool, parent);
+  while (!signal.aborted) {
+    const orphans = await orphansOf(pool, parent, AT_ONCE);
+    if (orphans.length === 0) break;
+    await Promise.all(orphans.map((child) => end(dependencies, child, cause)));
+    // Only now, so that a crash in between leaves nobody out; what is done stays done when the whole is begun anew.
+    await leave(
+      pool,
+      orphans.map((child) => ({ parent, child })),
+    );
+  }
+  if (isErased && !signal.aborted) await carryOutOrPark(dependencies, { task: 'erase', stream: parent, cause });
+};
+
+/** Not those that the owner registered since: they may be known here already if the step is repeated after a crash. */
+const takeReclaim = async (
+  dependencies: TaskDependencies,
+  { parent, cause, position }: Extract<Step, { kind: 'reclaim' }>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const webhooks = await childrenOf(dependencies.pool, parent, { kind: 'webhook', limit: WEBHOOKS_MAX });
+  for (const child of webhooks) {
+    if (signal.aborted) return;
+    const begun = await firstPosition(dependencies, child);
+    if (begun !== undefined && begun < position) await end(dependencies, child, cause);
+  }
+};
+
+const firstPosition = async ({ eventLog }: TaskDependencies, stream: StreamName): Promise<Position | undefined> => {
+  for await (const [first] of eventLog.read(stream)) return first?.position;
+  return undefined;
+};
+
+const end = async (dependencies: TaskDependencies, stream: StreamName, cause: Cause | undefined): Promise<void> => {
+  if (!cause) throw new Error(`nothing is known from which the end of ${stream} follows`);
+  await carryOutOrPark(dependencies, { task: 'end', stream, cause });
 };

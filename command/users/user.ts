@@ -1,5 +1,4 @@
-import { abandon } from '#kernel/decide/abandon.ts';
-import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
+import { abandon, deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';

@@ -1,4 +1,5 @@
 // Over 200 lines, because both ways to the command role pass the one suite that stands here.
+
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pino } from 'pino';
@@ -13,7 +14,7 @@ import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/metrics.ts';
-import { internalRoutes } from '../../command/internal-routes.ts';
+import { internalRoutes } from '../../command/role.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import { until } from '../engines/until.ts';

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { EventId, UserId } from '#shared/brands.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { eraseInReadModels } from '#shared/erasure/copies.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -50,4 +51,18 @@ export const catchUpWithErasures = async ({ domain, pool, erasures, gateway, log
 const orUnknown = (error: unknown): undefined => {
   if (error instanceof Rejection) return undefined;
   throw error;
+};
+
+export type EraseDependencies = {
+  readonly pool: Pool;
+  readonly domain: Domain;
+  readonly keys: Pick<KeyStore, 'destroy'>;
+  readonly erasures: Pick<ErasureList, 'note'>;
+};
+
+/** Erases somebody, because of the event that deleted them: on the list first, so that no key is gone of which a backup could bring back. */
+export const erase = async ({ domain, pool, keys, erasures }: EraseDependencies, userId: UserId, event: EventId): Promise<void> => {
+  await erasures.note([{ userId, at: new Date().toISOString(), event }]);
+  await keys.destroy(userId);
+  await eraseInReadModels({ pool, tables: tablesOf(domain) }, [userId]);
 };
