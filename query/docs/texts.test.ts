@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { SETTINGS } from '#shared/settings.ts';
 import { runCommandLine } from '../../command-line/program.ts';
-import { anchorsOf } from './guides/anchors.ts';
+import { anchorsOf } from './guides/markdown.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

@@ -7,6 +7,7 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { isPlace, withCursors } from '#shared/events/places.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
+import type { Reads } from '../read-routes.ts';
 
 /** Also of a type that goes on inside, which `eventTypesOf` leaves out. */
 export const describeEventType = (definition: EventDefinition): EventType => {
@@ -55,3 +56,8 @@ const describePublic = (domain: Domain): readonly EventType[] =>
     .definitions.filter(({ visibility }) => visibility === 'public')
     .map(describeEventType)
     .toSorted((one, other) => (one.type < other.type ? -1 : 1));
+
+/** The same for everybody, and as long as this release runs. */
+export const eventTypeReads = (domain: Domain): Reads<'listEventTypes'> => ({
+  listEventTypes: async () => ({ kind: 'list', items: eventTypesOf(domain), links: { self: '/event-types' } }),
+});

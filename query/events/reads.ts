@@ -1,5 +1,5 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
-import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -12,7 +12,6 @@ import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
 import { askedBy, streamFor } from './filter.ts';
 import { placeOf } from './place.ts';
-import { readPage, type Walk } from './read-page.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
@@ -107,4 +106,47 @@ export const firstAfter = async (eventLog: Pick<EventLog, 'read'>, stream: Strea
     step = Math.max(step * 2, page.length);
   }
   return high as Version;
+};
+
+type ChangesPage = {
+  readonly changes: readonly Change[];
+  /** There are no others up to here. */
+  readonly upTo: Position;
+  readonly isLast: boolean;
+};
+
+type Asked = {
+  readonly after: Position;
+  /** As far as there is anything to read. */
+  readonly upTo: Position;
+  readonly limit: number;
+  isWanted(change: Change): boolean;
+};
+
+/** Where the changes come from: all in their order after a position, or those of one stream. */
+type Walk = (after: Position, signal: AbortSignal) => AsyncIterable<ChangePage>;
+
+/** So many are looked at for one page; who may know of few gets a shorter one, and goes on from there. */
+const LOOKED_AT_MAX = 10_000;
+/** What takes longer than this, ends the page as well. */
+const TIME_MAX_MS = 5_000;
+
+/** Up to so many wanted changes after a position. */
+const readPage = async (walk: Walk, { after, upTo: end, limit, isWanted }: Asked): Promise<ChangesPage> => {
+  const wanted: Change[] = [];
+  let upTo = after;
+  let lookedAt = 0;
+  if (upTo >= end) return { changes: wanted, upTo, isLast: true };
+  for await (const page of walk(after, AbortSignal.timeout(TIME_MAX_MS))) {
+    for (const change of page.changes) {
+      if (change.position > end) break;
+      lookedAt += 1;
+      if (isWanted(change)) wanted.push(change);
+      upTo = change.position;
+      if (wanted.length === limit || lookedAt === LOOKED_AT_MAX) return { changes: wanted, upTo, isLast: upTo >= end };
+    }
+    upTo = page.upTo < end ? page.upTo : end;
+    if (upTo >= end) return { changes: wanted, upTo, isLast: true };
+  }
+  return { changes: wanted, upTo, isLast: false };
 };

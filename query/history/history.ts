@@ -1,4 +1,7 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { LogIdentity, Position, UserId, Version } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
@@ -6,7 +9,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, may, mayByFacts } from '#shared/policy.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
@@ -21,7 +24,6 @@ import { runPrepared } from '../statement.ts';
 import { type Described, describe } from './describe.ts';
 import { fieldChange, type ShownColumns, shownColumnsOf } from './fields.ts';
 import { findEntries, type Stretch } from './find-entries.ts';
-import { createLinks } from './links.ts';
 import { knownVersion, lastVersion } from './versions.ts';
 
 export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables'> & {
@@ -144,5 +146,37 @@ const entryOf = (shown: Shown, described: Described): HistoryEntry => {
     ...(isErased && { erased: true as const }),
     ...(!isReadable && { unreadable: true as const }),
     _links: shown.linksOf(shown, described),
+  };
+};
+
+type Of = { readonly path: string; readonly caller: Caller };
+
+/** To the item as an event left it, where that was for the caller to read, and to where the cause of the event stands. */
+const createLinks = (domain: Domain) => {
+  const { types } = visibilityOf(domain);
+  const causeOf = createCauseOf(domain);
+  return ({ path, caller }: Of, { change, isReadable, data }: Described): HistoryEntry['_links'] => {
+    const { version, type, at, origin, resource } = change;
+    const told = types.get(type);
+    const cause = origin?.causation ? causeOf(type, data) : undefined;
+    const isThere = told === undefined ? !type.endsWith('.deleted') : told.event.effect !== 'ends';
+    const mayRead =
+      told === undefined ||
+      (origin !== null && mayByFacts(caller, operationOf(told.of.kind, 'read'), told.factsAfter(resource, { data, at, origin })));
+    return {
+      ...(isReadable && isThere && mayRead && { self: { href: `${path}?at=v${version}` } }),
+      ...(cause !== undefined && may(caller, 'events.trace', {}) && { cause: { href: cause } }),
+    };
+  };
+};
+
+/** What ends other things, as a user takes their drafts along. */
+const createCauseOf = (domain: Domain): ((type: string, data: Described['data']) => string | undefined) => {
+  const causes = new Map(
+    membershipsOf(domain).map(({ end, parentKind, parentKey }) => [end, { path: domain.kinds[parentKind]?.path, parentKey }]),
+  );
+  return (type, data) => {
+    const cause = causes.get(type);
+    return cause && `/${cause.path}/${data[cause.parentKey]}/history`;
   };
 };

@@ -3,7 +3,9 @@ import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
+import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
+import { takesPreference } from '#shared/rest/writes/preference.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { titleOf } from './problems.ts';
@@ -82,3 +84,97 @@ const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
   required: ['type', 'title', 'status', 'code', 'requestId'],
   examples: [{ ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] }],
 });
+
+const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
+
+/** The headers that say more about a request, each in one place of the document. */
+export const HEADER_PARAMETERS = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'The ETag of the item as you know it, also that of a write: where the item has another version by now, nothing is changed (412). Of several, one must be right.',
+    schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'The ETag of what you have: where it is still the same, you are not sent it again (304). With a change: where the item has that version, or with * any, nothing is changed (412).',
+    schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Made up by you: for 24 hours the same key with the same request is carried out once, and answered the same.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['0b7c1f3e-6a0c-4a52-9d0b-8f0f6a2d9c11'] },
+  },
+  ConsistencyToken: {
+    name: 'Consistency-Token',
+    in: 'header',
+    description: 'That of the answer to a write: the read waits, for 5 seconds at most, until it can see that write.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'How the write is answered (RFC 7240): `return=minimal` with 204 instead of 200 and a body, or with the id of what was created; `return=representation` with the item, as GET answers it, where the operation changes one item and you may read it. `Preference-Applied` says whether it was.',
+    schema: { type: 'string', examples: ['return=representation', 'return=minimal'] },
+  },
+} as const satisfies Record<string, JsonObject>;
+
+type HeaderParameter = keyof typeof HEADER_PARAMETERS;
+
+/** What a request may hold beside its body. */
+export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, requireIfMatch: boolean): readonly JsonObject[] => [
+  ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name, operation, schemas)),
+  ...queryParameters(operation, schemas),
+  ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch && isOfLog(operation))),
+];
+
+const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSchemas): JsonObject => {
+  const own = parameters?.[name];
+  return { name, in: 'path', required: true, schema: own === undefined ? (IN_PATH[name] ?? ID) : schemas.of(own.schema, 'input') };
+};
+
+const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
+const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
+const STREAM: JsonObject = { type: 'string', pattern: '^[a-z][A-Za-z0-9]{0,39}-[\\w-]{1,100}$', examples: ['user-7001'] };
+const CLIENT: JsonObject = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$', examples: ['importer'] };
+const IN_PATH: Readonly<Record<string, JsonObject>> = {
+  clientId: CLIENT,
+  deliveryId: UUID,
+  replayId: UUID,
+  orderId: UUID,
+  stream: STREAM,
+};
+
+type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
+
+const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readonly JsonObject[] => {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = schemas.of(query, 'input') as Properties;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    required: required.includes(name),
+    schema,
+  }));
+};
+
+const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
+  const { method, answer } = operation;
+  if (!isOfLog(operation)) {
+    if (method === 'POST') return [];
+    return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
+  }
+  if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
+  const conditions = (answer.status === 201 && !answer.isOfItem) || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const);
+  return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
+};
+
+/** A reference, but for the header that the settings may demand. */
+const headerParameter = (header: HeaderParameter, requireIfMatch: boolean): JsonObject =>
+  header === 'IfMatch' && requireIfMatch ? { ...HEADER_PARAMETERS.IfMatch, required: true } : { $ref: `#/components/parameters/${header}` };

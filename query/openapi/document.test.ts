@@ -5,9 +5,8 @@ import { publishing } from '#domain/publishing.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { DESCRIBED, operation as restOperation } from '../../test/engines/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
-import { openApiDocument } from './document.ts';
+import { openApiDocument, openApiRoutes } from './document.ts';
 import { examplesOf } from './examples.ts';
-import { openApiRoutes } from './routes.ts';
 
 const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
 

@@ -1,14 +1,16 @@
+import { Router } from 'express';
 import { capital, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { type Operations, operationsOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { answerDocument } from '../pages/answer-document.ts';
 import { ANSWER_HEADERS, answersOf } from './answers.ts';
-import { componentSchemas, problemExamples } from './components.ts';
+import { componentSchemas, HEADER_PARAMETERS, parametersOf, problemExamples } from './components.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
-import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
 import { uploadPaths } from './uploads.ts';
 
@@ -133,3 +135,9 @@ stands for. The history of an item tells who changed what.
 
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();
+
+/** `GET /openapi.json`: the interface, for programs. */
+export const openApiRoutes = (options: OpenApiOptions): Router =>
+  Router()
+    .get('/openapi.json', answerDocument({ type: 'application/json', text: JSON.stringify(openApiDocument(options)) }))
+    .all('/openapi.json', refuseOtherMethods('GET', 'HEAD'));

@@ -3,16 +3,19 @@ import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { type Caller, mayAlways } from '#shared/policy.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, may, mayAlways } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { pathId } from '#shared/rest/path-id.ts';
 import type { WebhookHealth } from '#shared/rest/webhook.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
+import { refuseParked } from '../parked.ts';
 import type { Reads } from '../read-routes.ts';
-import { createWebhookFinder } from './find-webhook.ts';
-import { representWebhook } from './representation.ts';
-import { findOwnerRoles, listWebhooks } from './statements.ts';
+import { representWebhook, type WebhookRow, webhookResource } from './representation.ts';
+import { findOwnerRoles, listWebhooks, webhookFinder } from './statements.ts';
 
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
@@ -61,3 +64,18 @@ const ORDERS = {
   '-createdAt': { column: 'created_at', descending: true },
   createdAt: { column: 'created_at', descending: false },
 } as const satisfies Record<string, Order>;
+
+/** Finds the webhook that a path names; another's is refused as absent. */
+type FindWebhook = (id: string, caller: Caller) => Promise<WebhookRow>;
+
+const createWebhookFinder = (domain: Domain, pool: Pool): FindWebhook => {
+  const findWebhooks = webhookFinder(domain);
+  const find = coalesce<number, WebhookRow>((ids) => findWebhooks(pool, ids));
+  return async (text, caller) => {
+    const id = pathId(text);
+    const webhook = id === undefined ? undefined : await find(id);
+    if (id !== undefined && webhook === undefined) await refuseParked(pool, streamName('webhook', id as WebhookId));
+    if (webhook === undefined || !may(caller, 'webhook.manage', webhookResource(webhook))) throw new Rejection('webhook_not_found');
+    return webhook;
+  };
+};

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { docsRoutes } from '../../query/docs/routes.ts';
-import { openApiRoutes } from '../../query/openapi/routes.ts';
+import { openApiRoutes } from '../../query/openapi/document.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { scaled } from '../engines/load.ts';
 import { type Served, serveRoutes } from '../serve.ts';

@@ -1,13 +1,11 @@
 import type { FunctionComponent } from 'preact';
 import type { Api } from './api.ts';
 import { ApiProvider, useAsked } from './asking.ts';
-import { ClientPage } from './clients/client.ts';
-import { Clients } from './clients/clients.ts';
+import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
 import { Feed } from './feed/feed.ts';
 import { html } from './html.ts';
-import { ItemPage } from './item/item.ts';
-import { Items } from './item/items.ts';
+import { ItemPage, Items } from './item/item.ts';
 import { OrderPage } from './operations/order.ts';
 import { Orders } from './operations/orders.ts';
 import { Parked } from './operations/parked.ts';

@@ -1,4 +1,3 @@
-import { challengeOf, randomText } from './pkce.ts';
 import { openSession, type Session, SignInRefused, tokensBy } from './session.ts';
 
 /** What the server says of itself in the page. */
@@ -73,3 +72,17 @@ const leave = (url: string): Entrance => {
   location.assign(url);
   return { kind: 'leaving' };
 };
+
+const VERIFIER_BYTES = 32;
+
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+
+const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(VERIFIER_BYTES)));
+
+/** RFC 7636, section 4.2. */
+export const challengeOf = async (verifier: string): Promise<string> =>
+  base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))));

@@ -1,11 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { nextOf } from './api.ts';
 import { settingsOf } from './clients/settings.ts';
-import { toneOf } from './item/changes.ts';
-import { textOf } from './item/fields.ts';
+import { textOf, toneOf } from './item/item.ts';
 import { pathOfSubject } from './names.ts';
-import { base64url, challengeOf } from './pkce.ts';
 import { ApiProblem, adviceOf, factsOf } from './problem.ts';
+import { base64url, challengeOf } from './sign-in.ts';
 import { momentOf } from './webhooks/webhook.ts';
 
 test('the next page is asked for where this one came from', () => {

@@ -1,9 +1,6 @@
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
 import type { Content } from '../page.ts';
-import { anchorsOf, plainText } from './anchors.ts';
-import { columnWidths } from './columns.ts';
-import { ownMarkup } from './own-markup.ts';
 
 type Surroundings = {
   /** Where a link leads; undefined where it leads to what is not on the site. */
@@ -81,3 +78,57 @@ ${rows.map((row) => html`<tr>${row.map(({ tokens }, column) => cellOf(tokens, co
 
 /** A column without a name is none that a reader should look for. */
 const headerCell = (content: Html, text: string): Html => (text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`);
+
+/** What each heading is linked to by, as GitHub does it. */
+export const anchorsOf = (tokens: readonly Token[]): ReadonlyMap<Tokens.Heading, string> => {
+  const anchors = new Map<Tokens.Heading, string>();
+  const taken = new Map<string, number>();
+  for (const token of tokens) {
+    if (!isHeading(token)) continue;
+    const anchor = anchorOf(plainText(token.tokens));
+    const before = taken.get(anchor) ?? 0;
+    taken.set(anchor, before + 1);
+    anchors.set(token, before === 0 ? anchor : `${anchor}-${before}`);
+  }
+  return anchors;
+};
+
+const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading';
+
+const anchorOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Without emphasis, links and code. */
+const plainText = (tokens: readonly Token[]): string =>
+  tokens.map((token) => ('tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : '')).join('');
+
+/** A word longer than this is broken. */
+const WORD_CHARACTERS_MAX = 32;
+/** Text longer than this has its lines. */
+const TEXT_CHARACTERS_MAX = 60;
+const PADDING_CHARACTERS = 6;
+/** Long words are code, whose letters are wider than those of text. */
+const WORD_CHARACTER_WIDTH = 1.15;
+
+/**
+ * How wide each column of a table is, in hundredths of it, by what stands in it: a browser that finds that out for itself moves
+ * everything once more while the rest of the page comes in.
+ */
+const columnWidths = (rows: readonly (readonly string[])[]): readonly number[] => {
+  const [first = []] = rows;
+  const wanted = first.map((_, column) => wantedBy(rows.map((row) => row[column] ?? '')));
+  const sum = wanted.reduce((total, each) => total + each, 0);
+  return wanted.map((each) => Math.round((each / sum) * 100));
+};
+
+const wantedBy = (cells: readonly string[]): number => {
+  const word = Math.max(...cells.flatMap((cell) => cell.split(/[\s/]/).map(({ length }) => length)));
+  const average = cells.reduce((total, { length }) => total + length, 0) / cells.length;
+  return Math.max(Math.min(word, WORD_CHARACTERS_MAX) * WORD_CHARACTER_WIDTH, Math.min(average, TEXT_CHARACTERS_MAX)) + PADDING_CHARACTERS;
+};
+
+/** What a renderer of ours has made, of texts of ours: it stands where the template's own words do, and is not escaped. */
+const ownMarkup = (markup: string): Html => html(Object.assign([markup], { raw: [markup] }));

@@ -1,6 +1,12 @@
-import { usePages } from '../asking.ts';
+import { useState } from 'preact/hooks';
+import { useApi, useAsked, usePages } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
-import { Badge, Heading, Listing } from '../parts.ts';
+import { Subject } from '../names.ts';
+import { Badge, Heading, Listing, Whole } from '../parts.ts';
+import { go, type Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { Secret } from './secret.ts';
 
 /** A client as `GET /clients` shows it. */
 export type Client = {
@@ -20,9 +26,9 @@ export type Client = {
   readonly _links: Readonly<Record<string, { readonly href: string }>>;
 };
 
-export const CONSOLE = 'console';
+const CONSOLE = 'console';
 
-export const ClientState = ({ client: { clientId, disabled, selfRegistered } }: { readonly client: Client }) => {
+const ClientState = ({ client: { clientId, disabled, selfRegistered } }: { readonly client: Client }) => {
   if (clientId === CONSOLE) return html`<${Badge} tone="plain">built in<//>`;
   if (disabled) return html`<${Badge} tone="bad">disabled<//>`;
   return html`<${Badge} tone="good">active<//>${selfRegistered && html` <${Badge} tone="plain">self-registered<//>`}`;
@@ -48,4 +54,53 @@ export const Clients = () => {
         { label: 'Scopes', cell: ({ scopes }: Client) => html`<span class="scopes">${scopes.join(' ') || '–'}</span>` },
       ]}
     />`;
+};
+
+/** One client; its secret is shown once, when it is made. */
+export const ClientPage = ({ place: { parameters } }: { readonly place: Place }) => {
+  const asked = useAsked<Client>(`/clients/${encodeURIComponent(parameters.id ?? '')}`);
+  return html`
+    <p class="back"><a href="/console/clients">All clients</a></p>
+    <${Heading} title=${asked.body?.name ?? 'Client'} />
+    <${Whole} asked=${asked} show=${(client: Client) => html`<${Facts} client=${client} /><${Ways} client=${client} />`} />`;
+};
+
+const Facts = ({ client }: { readonly client: Client }) => {
+  const { clientId, tokenEndpointAuthMethod, grantTypes, redirectUris, scopes, serviceAccount, createdAt, updatedAt, firstParty } = client;
+  return html`<dl class="facts">
+    <div><dt>Id</dt><dd><code>${clientId}</code></dd></div>
+    <div><dt>State</dt><dd><${ClientState} client=${client} /></dd></div>
+    <div><dt>Grants</dt><dd>${grantTypes.map((grant) => html`<code>${grant}</code> `)}</dd></div>
+    <div><dt>Proves itself by</dt><dd><code>${tokenEndpointAuthMethod}</code></dd></div>
+    ${redirectUris.length > 0 && html`<div><dt>Redirects to</dt><dd>${redirectUris.map((uri) => html`<code>${uri}</code> `)}</dd></div>`}
+    <div><dt>Scopes</dt><dd>${scopes.join(' ') || '–'}</dd></div>
+    ${redirectUris.length > 0 && html`<div><dt>Asks its users</dt><dd>${firstParty ? 'no, it is ours' : 'yes'}</dd></div>`}
+    ${serviceAccount !== null && html`<div><dt>Acts as</dt><dd><${Subject} subject=${`user-${serviceAccount}`} /></dd></div>`}
+    <div><dt>Made</dt><dd><${Time} at=${createdAt} /></dd></div>
+    <div><dt>Changed</dt><dd><${Time} at=${updatedAt} /></dd></div>
+  </dl>`;
+};
+
+const Ways = ({ client: { clientId, name, _links } }: { readonly client: Client }) => {
+  const api = useApi();
+  const [secret, setSecret] = useState<string>();
+  if (clientId === CONSOLE) return html`<p class="soft">It is part of every installation: nobody can change it or take it away.</p>`;
+  const rotate = async () => setSecret((await api.post<Client>(`/clients/${clientId}/secret`)).body.secret);
+  const remove = async () => {
+    await api.remove(`/clients/${clientId}`);
+    go('/console/clients');
+  };
+  return html`
+    ${secret && html`<${Secret} secret=${secret} />`}
+    <div class="tools ways">
+      ${
+        _links.secret &&
+        html`<${Confirm} label="New secret" title=${`Give ${name} a new secret?`} doing="Make a new secret" act=${rotate}>
+          <p>The secret that it has now does not work any more from that moment on.</p>
+        <//>`
+      }
+      <${Confirm} label="Delete" kind="danger" title=${`Delete ${name}?`} doing="Delete it" act=${remove}>
+        <p>Whoever is signed in by it is signed out, and its tokens end. This cannot be undone.</p>
+      <//>
+    </div>`;
 };

@@ -1,14 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
 import { useAsked, usePages } from '../asking.ts';
 import { html } from '../html.ts';
-import { kinds, spoken } from '../kinds.ts';
-import { Actor } from '../names.ts';
+import { exampleOf, kinds, spoken } from '../kinds.ts';
+import { Actor, pathOfSubject } from '../names.ts';
 import { Heading, Problem, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import { go, type Place } from '../router.ts';
 import { Time } from '../time.ts';
-import { Changes } from './changes.ts';
-import { Fields } from './fields.ts';
 
 const SETTLES_MS = 200;
 
@@ -90,4 +88,85 @@ const Entry = ({ entry, isChosen, choose }: EntryOptions) => {
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} />
   </li>`;
+};
+
+/** What an event made of the item: before and after, or of long texts the lines. */
+const Changes = ({ changes }: { readonly changes: readonly FieldChange[] }) =>
+  changes.length === 0
+    ? null
+    : html`<dl class="changes">${changes.filter(isTold).map(
+        ({ field, diff, truncated, ...change }) => html`<div>
+          <dt>${field}</dt>
+          <dd>${diff === undefined ? html`<${FromTo} ...${change} />` : html`<${Lines} diff=${diff} />`}${truncated && html`<span class="soft"> and more</span>`}</dd>
+        </div>`,
+      )}</dl>`;
+
+const FromTo = ({ from, to }: Pick<FieldChange, 'from' | 'to'>) => {
+  const became = isThere(to) ? html`<ins><span class="unseen">became </span>${shown(to)}</ins>` : html`<span class="soft">nothing</span>`;
+  return isThere(from) ? html`<del><span class="unseen">was </span>${shown(from)}</del> ${became}` : became;
+};
+
+const isThere = (value: unknown): boolean => textOf(value) !== '';
+
+/** Where there was nothing and is nothing, nobody has to hear of it. */
+const isTold = ({ diff, from, to }: FieldChange): boolean => diff !== undefined || isThere(from) || isThere(to);
+
+/** As `diff -u` shows them. */
+const Lines = ({ diff }: { readonly diff: string }) =>
+  html`<pre class="diff" tabindex="0">${diff.split('\n').map((line) => html`<span class=${toneOf(line)}>${line}${'\n'}</span>`)}</pre>`;
+
+export const toneOf = (line: string): string => {
+  if (line.startsWith('+')) return 'added';
+  if (line.startsWith('-')) return 'removed';
+  return line.startsWith('@@') ? 'place' : '';
+};
+
+/** Which item somebody wants to look at: as events name it. */
+export const Items = () => {
+  const [isWrong, setWrong] = useState(false);
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget as HTMLFormElement).get('item')).trim();
+    const path = pathOfSubject(name);
+    setWrong(path === undefined);
+    if (path !== undefined) go(path);
+  };
+  return html`
+    <${Heading} title="Items" />
+    <p>The whole history of one item: who changed what, and what it was at any time. Items that you see in the <a href="/console/feed">feed</a> lead there too.</p>
+    <form class="filters" onSubmit=${onSubmit}>
+      <label>Item <input name="item" type="text" required placeholder=${exampleOf(kinds()[1])} spellcheck="false" autocapitalize="off" aria-describedby="item-hint" aria-invalid=${isWrong} /></label>
+      <button class="primary">Show its history</button>
+    </form>
+    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>By its kind and its number: ${kinds().map((kind, index) => html`${index > 0 && ', '}<code>${exampleOf(kind)}</code>`)}.</p>`;
+};
+
+const LONG = 400;
+
+/** What an item was, field by field; links are for programs. */
+const Fields = ({ item }: { readonly item: Readonly<Record<string, unknown>> | undefined }) =>
+  item === undefined
+    ? html`<p class="waiting">Just a moment …</p>`
+    : html`<dl class="facts">${Object.entries(item)
+        .filter(([name]) => name !== '_links')
+        .map(([name, value]) => html`<div><dt>${name}</dt><dd>${shown(value)}</dd></div>`)}</dl>`;
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+const shown = (value: unknown): unknown => {
+  if (typeof value === 'string' && MOMENT.test(value)) return html`<${Time} at=${value} />`;
+  const text = textOf(value);
+  if (text === '') return html`<span class="soft">–</span>`;
+  return text.length > LONG || text.includes('\n') ? html`<pre class="text" tabindex="0">${text}</pre>` : text;
+};
+
+/** A value of JSON as people read it. */
+export const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name}: ${textOf(part)}`)
+    .join(', ');
 };

@@ -1,12 +1,12 @@
 import type { Order } from '#shared/rest/operator.ts';
 import { useAsked, useEvery } from '../asking.ts';
+import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Actor } from '../names.ts';
-import { Heading, Whole } from '../parts.ts';
+import { Badge, Heading, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { Item, OrderState, titleOf } from './orders.ts';
-import { Progress, ReportOf } from './progress.ts';
 
 const EVERY_MS = 1_000;
 
@@ -42,3 +42,47 @@ const Facts = ({ order }: { readonly order: Order }) => {
     ${report && html`<${ReportOf} report=${report} />`}
     ${state === 'failed' && order.stream && html`<p><a href="/console/parked">Back to what is parked</a></p>`}`;
 };
+
+type Report = NonNullable<Order['report']>;
+
+/** How far a verification is; where nobody knows the end, only that it goes on. */
+const Progress = ({ order: { state, progress } }: { readonly order: Order }) => {
+  if (state !== 'running' && state !== 'waiting') return null;
+  if (progress === undefined)
+    return html`<p role="status">${state === 'waiting' ? 'It waits to be taken up.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;
+  const { done, of } = progress;
+  if (of === null) return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="Under way"></progress>`;
+  return html`<p>${countText(done)} of ${countText(of)} read.</p><progress aria-label="Read of the log" value=${done} max=${Math.max(of, 1)}></progress>`;
+};
+
+const MS_PER_SECOND = 1_000;
+
+/** What a verification has found, in short. The whole is for `annals audit verify`. */
+const ReportOf = ({ report }: { readonly report: Report }) => {
+  const { log, readModel, chain, parked, leftOut, findings, startedAt, tookMs, outcome } = report;
+  const rows = Object.entries(readModel?.rows ?? {});
+  return html`<section>
+    <p class=${`finding ${outcome === 'proven' ? 'good' : 'bad'}`}>
+      ${outcome === 'proven' ? html`<strong>Proven.</strong> What is read equals what was recorded.` : html`<strong>There are differences.</strong> What is read is not what was recorded: see below, and docs/audit.md.`}
+    </p>
+    <dl class="facts">
+      <div><dt>Begun</dt><dd><${Time} at=${startedAt} />, took ${(tookMs / MS_PER_SECOND).toFixed(1)} s</dd></div>
+      <div><dt>Events read</dt><dd>${countText(log.events)}</dd></div>
+      <div><dt>In the chain</dt><dd>${countText(chain.chained)}, of which signed ${countText(chain.signed)}</dd></div>
+      <div><dt>Head of the chain</dt><dd><code>${chain.head}</code></dd></div>
+      ${rows.length > 0 && html`<div><dt>Rows compared</dt><dd>${rows.map(([table, count]) => `${countText(count)} ${table}`).join(', ')}</dd></div>`}
+      <div><dt>Parked</dt><dd>${countText(parked.total)}</dd></div>
+      <div><dt>Left out</dt><dd>${countText(leftOut.total)}</dd></div>
+    </dl>
+    ${
+      findings.total > 0 &&
+      html`<h2>Differences</h2><ul class="findings">
+      ${Object.entries(findings.byKind).map(([kind, count]) => html`<li><${Badge} tone="bad">${countText(count)}<//> <code>${kind}</code></li>`)}
+    </ul>
+    <h3>The first of them</h3>
+    ${findings.listed.slice(0, LISTED_MAX).map((finding) => html`<pre tabindex="0"><code>${JSON.stringify(finding, null, 2)}</code></pre>`)}`
+    }
+  </section>`;
+};
+
+const LISTED_MAX = 10;

@@ -1,13 +1,14 @@
+import type { Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
-import { useApi, useAsked } from '../asking.ts';
+import { useApi, useAsked, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
+import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
-import { Act, Heading, Whole } from '../parts.ts';
+import { Act, Badge, Heading, Listing, Whole } from '../parts.ts';
 import { go, type Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { Deliveries } from './deliveries.ts';
-import { Replays } from './replays.ts';
 import { WebhookState } from './webhooks.ts';
 
 const EVERY_MS = 10_000;
@@ -120,3 +121,29 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A day alone begins at midnight, as clocks in UTC show it. */
 export const momentOf = (text: string): string => (DATE.test(text) ? `${text}T00:00:00Z` : text);
+
+const REPLAYS_EVERY_MS = 5_000;
+
+const Replays = ({ webhookPath }: { readonly webhookPath: string }) => {
+  const pages = usePages<Replay>(`${webhookPath}/replays`, REPLAYS_EVERY_MS);
+  return html`<section>
+    <h2>Replays</h2>
+    <${Listing}
+      pages=${pages}
+      caption="Replays, the latest first"
+      keyOf=${({ id }: Replay) => id}
+      empty=${html`<p>Nothing was replayed. A replay sends again what has happened since a time, and stands here with how far it has come.</p>`}
+      columns=${[
+        {
+          label: 'Since',
+          cell: ({ since, from }: Replay) =>
+            since === null ? html`<code>${from ?? 'the beginning'}</code>` : html`<${Time} at=${since} />`,
+        },
+        { label: 'State', cell: ({ state }: Replay) => html`<${Badge} tone=${state === 'finished' ? 'good' : 'warn'}>${state}<//>` },
+        { label: 'Deliveries', numeric: true, cell: ({ planned }: Replay) => countText(planned) },
+        { label: 'Asked for', cell: ({ requestedAt }: Replay) => html`<${Time} at=${requestedAt} />` },
+        { label: 'Finished', cell: ({ finishedAt }: Replay) => html`<${Time} at=${finishedAt} />` },
+      ]}
+    />
+  </section>`;
+};
