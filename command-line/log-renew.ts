@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { isPostgres } from '#shared/event-log/open-configured.ts';
+import { isPostgres } from '#shared/event-log/open.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import { demandStopped, renameLog } from '../audit/export/switch-log.ts';

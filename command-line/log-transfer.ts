@@ -2,7 +2,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Position } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { listMigrations } from '#shared/database/own-names.ts';
+import { listMigrations } from '#shared/database/usable.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { tablesOf as tablesOfDomain } from '#shared/read-model/tables.ts';
 import packageJson from '../package.json' with { type: 'json' };

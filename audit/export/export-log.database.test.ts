@@ -1,4 +1,5 @@
 // Over 200 lines, because every interruption and every damage is tried on the one export that is set up here.
+
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 // Over 200 lines, because every case goes through the one directory that is set up here.
+
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -16,9 +16,8 @@ import { searchDatabase } from '../../test/engines/search-everywhere.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { until } from '../../test/engines/until.ts';
 import { applyErasures } from './apply.ts';
-import { countInReadModels, eraseInReadModels, readModels } from './copies.ts';
-import { findTables, withTable } from './find-tables.ts';
-import { countLeft } from './leavings.ts';
+import { countInReadModels, eraseInReadModels, findTables, readModels, withTable } from './copies.ts';
+import { countLeft } from './report.ts';
 
 let world: RebuildWorld;
 let one: UserId;

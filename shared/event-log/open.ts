@@ -1,4 +1,31 @@
+import { demandPostgres } from '#shared/database/demand-postgres.ts';
+import type { Log } from '#shared/log.ts';
+import { StartRefused } from '#shared/start-refused.ts';
+import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
+import { hostsIn } from './eventstoredb/address.ts';
+
+type Configured = { readonly eventLogUrl: string | undefined; readonly databaseUrl: string; readonly directUrl?: string | undefined };
+
+/** Opens the log that EVENT_LOG_URL names, or else the one in the database. One that cannot be reached is one sentence. */
+export const openConfiguredEventLog = async ({ eventLogUrl, databaseUrl, directUrl }: Configured): Promise<EventLog> => {
+  const url = eventLogUrl ?? databaseUrl;
+  if (eventLogUrl !== undefined && isPostgres(eventLogUrl)) await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
+  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined }).catch((cause: unknown) => {
+    if (isPostgres(url)) throw cause;
+    const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
+    throw why === undefined ? cause : new StartRefused(why, { cause });
+  });
+};
+
+export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
+
+const explain = (error: unknown, place: string): string | undefined => {
+  if (error instanceof LogUnavailable) return `No EventStoreDB answers at ${place}: start it, or set EVENT_LOG_URL to one that runs.`;
+  // Told by its type, as everywhere that this client's failures are told apart.
+  const isDenied = error instanceof Error && 'type' in error && error.type === 'access-denied';
+  return isDenied ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or what that user may do.` : undefined;
+};
 
 type OpenedLog = {
   readonly url: string;
@@ -24,3 +51,37 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
       throw new Error(`an event log cannot be opened at ${scheme}: – only at postgres: and esdb:`);
   }
 };
+
+/** Tells operators why the log takes no appends or is not read: once for each cause, and once it answers again. */
+export const tellOutages = (eventLog: EventLog, { log }: { readonly log: Pick<Log, 'warn' | 'info'> }): EventLog => {
+  const appending = createTeller(log, 'takes appends');
+  const reading = createTeller(log, 'can be read');
+  return {
+    ...eventLog,
+    append: (...given) => appending(eventLog.append(...given)),
+    head: () => reading(eventLog.head()),
+    eventAt: (position) => reading(eventLog.eventAt(position)),
+  };
+};
+
+const createTeller = (log: Pick<Log, 'warn' | 'info'>, does: string): (<Answer>(asked: Promise<Answer>) => Promise<Answer>) => {
+  let told: string | undefined;
+  return async (asked) => {
+    try {
+      const answer = await asked;
+      if (told !== undefined) log.info(`The event log ${does} again.`);
+      told = undefined;
+      return answer;
+    } catch (error) {
+      const cause = causeOf(error);
+      if (cause !== undefined && cause !== told)
+        log.warn({ err: error }, `The event log does not answer, or not in time. Until it ${does} again, only another cause is told.`);
+      told = cause ?? told;
+      throw error;
+    }
+  };
+};
+
+/** Without what differs from one failure to the next, such as a time or a port. */
+const causeOf = (error: unknown): string | undefined =>
+  error instanceof LogUnavailable && error.cause instanceof Error ? error.cause.message.replaceAll(/\d+/g, '') : undefined;

@@ -12,7 +12,6 @@ import type { EventDefinition } from './define-event.ts';
 import { KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
 import { type EventMetadata, type MetadataContext, readMetadata, storeMetadata } from './metadata.ts';
 import { eraseFields, openFields, partClear, partStored, sealFields } from './personal.ts';
-import { reasonOf } from './reason.ts';
 import { upcast } from './upcast.ts';
 
 /** Between the events that the code knows and those that the log stores: versions, checks, and the sealing of personal fields. */
@@ -159,3 +158,9 @@ const sealChecked = ({ unsealed, personal }: Checked, keys: ReadonlyMap<UserId, 
   if (key === undefined) throw new Error(`The key of person ${personal.subject} was not obtained`);
   return { ...unsealed, data: { ...unsealed.data, personal: sealFields(key, personal.fields, personal.subject, unsealed) } };
 };
+
+/** What is wrong, by fields and rules; a message of zod's could carry content, its paths and codes do not. */
+const reasonOf = (error: Error): string =>
+  error instanceof z.ZodError
+    ? error.issues.map(({ path, code }) => `${path.join('.') || 'the whole'} (${code})`).join(', ')
+    : error.message;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { failureForAnybody } from '#shared/database/failure-for-anybody.ts';
+import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { NotReady } from '#shared/not-ready.ts';

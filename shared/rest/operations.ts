@@ -1,8 +1,11 @@
+import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
+import { itemSchema } from '#kernel/rest/schemas.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import { atOfList, ItemAt } from './at.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { clientOperations } from './clients.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
@@ -10,9 +13,9 @@ import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
+import { PAGE, sortBy } from './lists.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
-import { userReadsOf } from './users.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** What there is of the log whatever the domain, by operation id. */
@@ -64,3 +67,39 @@ export const resourcesOf = (domain: Domain): readonly RestOperation[] => Object.
 /** Those to the aggregates of the domain. */
 export const ofAggregates = (domain: Domain): readonly (readonly [id: string, operation: AggregateOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('use' in operation ? [[id, operation] as const] : []));
+
+const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
+
+/** The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has the right to it. */
+const userReadsOf = (domain: Domain) => {
+  if (domain.kinds.user === undefined) throw new Error(`${domain.name} has no users`);
+  const schema = itemSchema(domain, domain.kinds.user);
+  return {
+    listUsers: {
+      method: 'GET',
+      path: '/users',
+      role: 'query',
+      summary: 'The users',
+      right: 'user.read',
+      query: Users,
+      answer: { status: 200, description: 'A page of users.', kind: 'list', schema },
+    },
+    getMe: {
+      method: 'GET',
+      path: '/me',
+      role: 'query',
+      summary: 'Yourself',
+      right: 'user.read_private',
+      answer: { status: 200, description: 'The user that the token stands for.', kind: 'item', schema },
+    },
+    getUser: {
+      path: '/users/{userId}',
+      method: 'GET',
+      role: 'query',
+      summary: 'A user',
+      right: 'user.read',
+      query: ItemAt,
+      answer: { status: 200, description: 'The user.', kind: 'item', schema },
+    },
+  } as const satisfies Record<string, RestOperation>;
+};

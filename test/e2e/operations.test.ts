@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { Order } from '#shared/rest/operator.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';

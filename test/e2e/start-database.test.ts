@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, inject, test } from 'vitest';
-import { readOwnNames } from '#shared/database/own-names.ts';
+import { readOwnNames } from '#shared/database/usable.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, createRole } from '../engines/database.ts';

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import { stillQueue } from '#shared/change-stream/kafka/still-queue.ts';
+import { stillQueue } from '#shared/change-stream/kafka/client.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { fetchKafka, type Ports, settingsOf, USER } from './kafka-server.ts';

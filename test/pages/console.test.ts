@@ -1,9 +1,10 @@
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
+
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open-configured.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import {
   chromiumMissing,
   expectAccessible,

@@ -10,7 +10,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { openReadPosition, type ReadPosition, readReached } from '#shared/read-model/read-position.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { type ChangeReader, createChangeReader } from '../changes.ts';
-import { followReached } from './follow-reached.ts';
 
 export type PostgresChangeStreamOptions = {
   readonly domain: Domain;
@@ -68,3 +67,95 @@ const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: A
 const TRY_AGAIN_MS = 500;
 
 const pause = (signal: AbortSignal): Promise<void> => delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+
+type FollowingReached = { readonly eventLog: Pick<EventLog, 'follow'>; readonly readPosition: Pick<ReadPosition, 'reaches' | 'reached'> };
+
+/** So many are handed over at once, and about as many more are held at the most. */
+const EVENTS_MAX = 1_000;
+
+/**
+ * Follows the log as far as the read model has reached. What comes while the first of those that were read is waited for is read
+ * meanwhile, and each is handed over once it is reached itself, however much has been read after it.
+ */
+async function* followReached(
+  { eventLog, readPosition }: FollowingReached,
+  after: Position,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  const leaving = new AbortController();
+  const left = AbortSignal.any([signal, leaving.signal]);
+  const reader = new AheadReader(eventLog.follow(after, left));
+  try {
+    for (let [first] = await reader.some(); first !== undefined && !signal.aborted; [first] = await reader.some()) {
+      if (first.position > readPosition.reached) {
+        const waiting = waitFor(readPosition, first.position, left);
+        // While it is not known where the read model is, it may well be further on.
+        await (readPosition.reached === START ? waiting : reader.readUntil(waiting));
+      }
+      if (signal.aborted) return;
+      yield reader.take(readPosition.reached);
+    }
+  } finally {
+    leaving.abort();
+    await reader.close();
+  }
+}
+
+/** The projector may be away for as long as it likes; whoever waits for it is told to wait on. */
+const waitFor = async (readPosition: FollowingReached['readPosition'], position: Position, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)))
+    await delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+};
+
+const PATIENCE_MS = 30_000;
+
+/** Reads on only while somebody waits for something else. */
+class AheadReader {
+  readonly #pages: AsyncIterator<readonly RecordedEvent[]>;
+  #held: readonly RecordedEvent[] = [];
+  #reading: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(pages: AsyncIterable<readonly RecordedEvent[]>) {
+    this.#pages = pages[Symbol.asyncIterator]();
+  }
+
+  /** What was read and not taken yet; nothing is left once it is empty. */
+  async some(): Promise<readonly RecordedEvent[]> {
+    while (this.#held.length === 0 && !this.#isOver) await this.#read();
+    return this.#held;
+  }
+
+  async readUntil(done: Promise<void>): Promise<void> {
+    let isDone = false;
+    const end = done.finally(() => {
+      isDone = true;
+    });
+    while (!isDone && !this.#isOver && this.#held.length < EVENTS_MAX) await Promise.race([end, this.#read()]);
+    await end;
+  }
+
+  take(upTo: Position): readonly RecordedEvent[] {
+    const beyond = this.#held.findIndex(({ position }) => position > upTo);
+    const count = Math.min(EVENTS_MAX, beyond < 0 ? this.#held.length : beyond);
+    const taken = this.#held.slice(0, count);
+    this.#held = this.#held.slice(count);
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    await this.#reading?.catch(() => {});
+    await this.#pages.return?.();
+  }
+
+  /** One page at a time, whoever asks for it; a failure is told to whoever asks next. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#pages.next().then(({ value, done }) => {
+      this.#reading = undefined;
+      if (done === true) this.#isOver = true;
+      else this.#held = [...this.#held, ...value];
+    });
+    this.#reading.catch(() => {});
+    return this.#reading;
+  }
+}

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { type JSONEventData, jsonEvent } from '@eventstore/db-client';
-import type { LogIdentity, StreamName } from '#shared/brands.ts';
+import { BACKWARDS, END, type EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client';
+import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { askAgain } from '../ask-again.ts';
 import { type CheckedEvent, checkAppend } from '../check-append.ts';
 import { LogWentBack, StaleVersion } from '../errors.ts';
-import { type EventLog, FIRST, type NewEvent, NO_STREAM, type Seen } from '../event-log.ts';
+import { type EventLog, FIRST, type NewEvent, NO_STREAM, type Seen, START } from '../event-log.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
 import { follow } from './follow.ts';
-import { headOf } from './head.ts';
 import { LATE_MS } from './patience.ts';
-import { type Reader, readFirst, readStreamPages } from './read.ts';
-import { IDENTITY_STREAM } from './record.ts';
+import { placeOf } from './places.ts';
+import { ask, PAGE_EVENTS_MAX, type Reader, readFirst, readingOf, readStreamPages, refuseIfClosed } from './read.ts';
+import { takeAll } from './reading.ts';
+import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
@@ -112,4 +113,61 @@ const readIdentity = async (reader: Reader): Promise<LogIdentity | undefined> =>
   if (typeof data === 'object' && 'identity' in data && typeof data.identity === 'string' && UUID.test(data.identity))
     return data.identity as LogIdentity;
   throw new Error(`the first event of ${IDENTITY_STREAM} does not name the log: it was not written by Annals`);
+};
+
+/** Up to this record, this is the last event; behind it came only what the server wrote for itself. */
+type Known = { readonly record: Position; readonly event: Position };
+
+/**
+ * How to ask for the position of the last event, which a follower reaches, unlike one of the server's own records behind it.
+ * Those are read once: a log that nobody appends to for days has many of them.
+ */
+const headOf = (reader: Reader): (() => Promise<Position>) => {
+  let known = UNKNOWN;
+  return () =>
+    ask(reader, 'a read of its last event', async () => {
+      known = await readBackTo(reader, known);
+      return known.event;
+    });
+};
+
+const UNKNOWN: Known = { record: START, event: START };
+
+const readBackTo = async (reader: Reader, known: Known): Promise<Known> => {
+  let newest: Position | undefined;
+  let from: FromPosition = END;
+  // Mostly the last record is an event.
+  for (let recordsMax = 1; ; recordsMax = PAGE_EVENTS_MAX) {
+    const { first, last, event } = await readBack(reader, { from, recordsMax, downTo: known.record });
+    newest ??= first;
+    if (newest === undefined || last === undefined) return { record: newest ?? START, event: START };
+    if (event !== undefined) return { record: newest, event };
+    if (last === known.record) return { record: newest, event: known.event };
+    // The record is not there any more: the log was cleaned up, or restored to an earlier time.
+    if (last < known.record) return readBackTo(reader, UNKNOWN);
+    from = placeOf(last);
+  }
+};
+
+type FromPosition = NonNullable<NonNullable<Parameters<EventStoreDBClient['readAll']>[0]>['fromPosition']>;
+type Range = { readonly from: FromPosition; readonly recordsMax: number; readonly downTo: Position };
+type Page = { readonly first: Position | undefined; readonly last: Position | undefined; readonly event: Position | undefined };
+
+/** Reads back to the first event, or to a record. */
+const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Promise<Page> => {
+  const positions: Position[] = [];
+  let event: Position | undefined;
+  const read = reader.client.readAll({ fromPosition: from, maxCount: recordsMax, direction: BACKWARDS });
+  await takeAll(read, {
+    ...readingOf(reader),
+    onEvent: ({ event: stored }) => {
+      if (!stored) return true;
+      const position = positionOf(stored);
+      positions.push(position);
+      if (!isOfSystem(stored)) event = position;
+      return event === undefined && position > downTo;
+    },
+  });
+  refuseIfClosed(reader);
+  return { first: positions[0], last: positions.at(-1), event };
 };
