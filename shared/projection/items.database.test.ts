@@ -207,6 +207,16 @@ test('a sum or a count that somebody tampers with is found', async () => {
   }
 });
 
+test('of two that are added at once where there is room for one, one is refused', async () => {
+  const claimId = await draft();
+  for (const amount of [1, 2, 3, 4]) await send('AddItemClaim', { claimId, amount });
+  const added = await Promise.allSettled([5, 6].map((amount) => send('AddItemClaim', { claimId, amount })));
+  expect(added.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(added.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'claim_items_full' } });
+  await untilProjected(side);
+  expect((await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId)).toHaveLength(5);
+});
+
 const moreOf = (column: string): string =>
   column === 'id' || column === 'approver_id' ? `${column} + 50` : column === 'word' ? `'forged'` : column;
 
