@@ -24,7 +24,7 @@ type Dependencies = {
 /** For a write with `Prefer: return=representation`: waits until the read model has it, and reads the item as its `GET` does. */
 export const createReadWritten =
   ({ domain, reads, readPosition, eventLog, waitMaxMs, log }: Dependencies): ReadWritten =>
-  async (request, response, { item, result }) => {
+  async (request, response, { item, result, itemId }) => {
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
@@ -35,7 +35,8 @@ export const createReadWritten =
       demandRight(request, operation);
       const position = parseCursor(eventLog.identity, result.cursor);
       if (!(await readPosition.reaches(position, waitMaxMs, gone.signal))) return undefined;
-      const answer = await read({ caller: callerOf(request), id: String(result.id), charge: chargeNothing }, {} as never);
+      const reader = { caller: callerOf(request), id: String(result.id), charge: chargeNothing };
+      const answer = await read({ ...reader, ...(itemId !== undefined && { item: String(itemId) }) }, {} as never);
       return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
     } catch (error) {
       // The caller may not read it, it is gone again, or there is no room for so large an answer.

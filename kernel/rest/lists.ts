@@ -79,6 +79,7 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
     if (command.internal || command.list !== list) return [];
     const Name = nameOfItems(kind, list);
     const one = spaced(oneOfList(kind, list));
+    const item = `get${Name}`;
     const write = {
       ...commanded(domain, kind, command),
       refusals: refusalsOfItems(domain, kind, command, list),
@@ -90,7 +91,7 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
     switch (command.kind) {
       case 'addItem': {
         const schema = Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` });
-        const answer = { status: 201, description: `The ${one} is there.`, kind: 'written', schema, isOfItem: true } as const;
+        const answer = { status: 201, description: `The ${one} is there.`, kind: 'written', schema, item, isOfItem: true } as const;
         return [[`add${Name}`, { ...write, method: 'POST', path: itemsPath(kind, list), body: { [json]: form(`New${Name}`) }, answer }]];
       }
       case 'changeItem': {
@@ -98,7 +99,7 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
         return [
           [
             `edit${Name}`,
-            { ...onOne, method: 'PATCH', body: { [mergePatch]: body, [json]: body }, answer: written(`The ${one} was changed.`) },
+            { ...onOne, method: 'PATCH', body: { [mergePatch]: body, [json]: body }, answer: written(`The ${one} was changed.`, item) },
           ],
         ];
       }
@@ -107,7 +108,7 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
         return [
           [
             `move${Name}`,
-            { ...onOne, path, method: 'POST', body: { [json]: form(`Move${Name}`) }, answer: written(`The ${one} has its place.`) },
+            { ...onOne, path, method: 'POST', body: { [json]: form(`Move${Name}`) }, answer: written(`The ${one} has its place.`, item) },
           ],
         ];
       }

@@ -174,7 +174,37 @@ test('items are shown as they were, in a list and one by one', async () => {
   });
 });
 
-test('pages go forth and back, and stay in place whatever is removed', async () => {
+test('a write answers with the item as it is then, if it is asked to', async () => {
+  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Oslo' } });
+  const items = `/claims/${written.id}/items`;
+  const prefer = async (method: 'POST' | 'PATCH', path: string, body: object, wish = 'return=representation') =>
+    ask(method, path, { token: eve.token, body, headers: { prefer: wish } });
+  const added = await prefer('POST', items, { amount: 7 });
+  expect([added.status, added.headers.get('preference-applied'), added.headers.get('content-location')]).toEqual([
+    ...[201, 'return=representation', `${items}/1`],
+  ]);
+  expect(added.body).toMatchObject({ id: 1, amount: 7, _links: { edit: { method: 'PATCH' } } });
+  const changed = await prefer('PATCH', `${items}/1`, { amount: 8 });
+  expect([changed.body, changed.headers.get('etag')]).toMatchObject([{ id: 1, amount: 8 }, expect.stringMatching(/^"3-/)]);
+  await prefer('POST', items, { amount: 9 });
+  expect((await prefer('POST', `${items}/2/move`, { before: 1 })).body).toMatchObject({ id: 2, amount: 9 });
+  expect((await prefer('PATCH', `${items}/1`, { amount: 7 }, 'return=minimal')).status).toBe(204);
+  const label = await prefer('POST', `/claims/${written.id}/labels`, { word: 'cold' });
+  expect(label.body).toMatchObject({ word: 'cold', colour: null });
+});
+
+test('a page goes on where it was, whatever was removed there', async () => {
+  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Bergen' } });
+  const items = `/claims/${written.id}/items`;
+  for (const amount of [1, 2, 3, 4]) await session.write('POST', items, { token: eve.token, body: { amount } });
+  const { headers } = await read(`${items}?limit=2`);
+  const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+  // The one that the cursor names, and the one after it.
+  for (const id of [2, 3]) await session.write('DELETE', `${items}/${id}`, { token: eve.token });
+  expect(await amounts(next)).toEqual([4]);
+});
+
+test('pages go forth and back, and their cursors are good for one list', async () => {
   expect(await amounts(`${claim}/items?limit=2`)).toEqual([300, 250]);
   const pages = async (path: string) =>
     Object.fromEntries(

@@ -29,7 +29,13 @@ export type WriteDependencies = {
 
 /** What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the write is done. */
 export type ReadWritten = (request: Request, response: Response, written: WrittenItem) => Promise<SendItem | undefined>;
-type WrittenItem = { readonly item: string; readonly result: CommandResult };
+type WrittenItem = {
+  /** The operation that reads it. */
+  readonly item: string;
+  readonly result: CommandResult;
+  /** Of an item of a list: what tells it apart. */
+  readonly itemId?: unknown;
+};
 
 /** The operations of the kernel that come to one command each. */
 type WriteId = {
@@ -95,13 +101,14 @@ const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCom
     const unitsMore = unitsMoreOf(command, context.caller);
     if (unitsMore > 0) await takeMore(request, response, unitsMore);
     const result = await gateway.send(command, context).catch(tellFields);
+    const itemId = items && (result.itemId ?? (command as Readonly<Record<string, unknown>>)[items.id]);
     const prefersItem = preferenceOf(request, operation.answer) === 'representation';
-    const sendItem = prefersItem && read !== undefined ? await readWritten?.(request, response, { item: read, result }) : undefined;
+    const sendItem = prefersItem && read !== undefined ? await readWritten?.(request, response, { item: read, result, itemId }) : undefined;
     const self = `${collection}/${result.id}`;
     if (items === undefined) return answerWritten(request, response, { operation, result, item, self, sendItem });
-    const itemId = result.itemId ?? (command as Readonly<Record<string, unknown>>)[items.id];
-    const ofItem = { name: items.id, itemId, self: `${self}/${items.path}/${encodeURIComponent(String(itemId))}` };
-    answerWritten(request, response, { operation, result, item, self: ofItem.self, ofItem });
+    const ofItem = { name: items.id, itemId };
+    const path = `${self}/${items.path}/${encodeURIComponent(String(itemId))}`;
+    answerWritten(request, response, { operation, result, item, self: path, ofItem, sendItem });
   };
   return [demandAdmission(operation), ...readBody, carryOut];
 };
