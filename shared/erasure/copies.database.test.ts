@@ -153,3 +153,25 @@ test('one that cannot be erased is named, is left in the report, and holds up no
   expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'a_refusing', left: 1 });
   await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });
+
+test('what this release does not know in a former read model is erased too: another name of a field, and what is declared no more', async () => {
+  const { pool, databaseUrl } = world.side;
+  await pool.query(`
+    alter table read_model_previous.comments rename column text to remark;
+    update read_model_previous.comments set remark = 'Once a remark' where id = (select min(id) from read_model_previous.comments);
+    create table read_model_previous.letters as
+      select id, author_id as sender_id, 'Once a letter' as body, seal, version, created_at, updated_at from read_model_previous.comments where remark = 'Once a remark'
+      union all select 1, 1, 'Of somebody else', null, 1, now(), now();
+    alter table read_model_previous.letters alter column body set statistics 0`);
+  const { rows } = await pool.query<{ author: UserId }>(
+    `select author_id as author from read_model_previous.comments where remark = 'Once a remark'`,
+  );
+  const author = rows[0]?.author as UserId;
+  const secrets = ['Once a remark', 'Once a letter'];
+  expect(await searchDatabase(databaseUrl, secrets)).toHaveLength(2);
+  expect(await leftIn('read_model_previous', author)).toBeGreaterThan(1);
+  await eraseInReadModels({ pool, tables }, [author]);
+  expect(await searchDatabase(databaseUrl, secrets)).toEqual([]);
+  expect(await leftIn('read_model_previous', author)).toBe(0);
+  expect(await searchDatabase(databaseUrl, ['Of somebody else'])).toHaveLength(1);
+});

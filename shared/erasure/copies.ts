@@ -1,13 +1,14 @@
+// Longer than 200 lines: finding the tables that hold personal data, in whatever schema and form, and erasing in them is one thing.
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
+import { LIVE, NEXT } from '#shared/read-model/versions.ts';
 
 /** Every release has had these in each of them, and only ours have a seal: nobody else's table of the same name is taken for one. */
-const CORE = {
-  id: 'bigint',
+const SEALED = {
   seal: 'text',
   version: 'integer',
   created_at: 'timestamp with time zone',
@@ -15,33 +16,53 @@ const CORE = {
 };
 
 /** A table with personal data, of the live read model or of any other one, in whatever form a release has given it. */
-type Copy = { readonly table: FoundTable; readonly owner: string; readonly isThere: string; readonly erased: string };
+type Copy = {
+  readonly table: FoundTable;
+  /** The columns of which any says whose it is. */
+  readonly owners: readonly string[];
+  readonly isThere: string;
+  readonly erased: string;
+};
 
 const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<readonly Copy[]> => {
-  const found = await findTables(
-    pool,
-    tables.withItems.map(({ name }) => name),
-  );
-  return found.flatMap((table) => copyOf(tables, table) ?? []);
+  const found = await findTables(pool);
+  const known = found.flatMap((table) => copyOf(tables, table) ?? []);
+  const former = new Set(known.map(({ table }) => table.schema).filter((schema) => !KEPT_UP.has(schema)));
+  const seen = new Set(known.map(({ table }) => table));
+  return [...known, ...found.flatMap((table) => (seen.has(table) || !former.has(table.schema) ? [] : (formerOf(table) ?? [])))];
+};
+
+/** In these, what this release does not know is of a later one, which erases it. */
+const KEPT_UP: ReadonlySet<string> = new Set([LIVE.schema, NEXT.schema]);
+
+/** What is declared no more is somebody's whom it names anywhere. */
+const formerOf = (table: FoundTable): Copy | undefined => {
+  const ids = Object.entries(table.columns).flatMap(([column, type]) => (type === 'bigint' ? [column] : []));
+  return hasColumns(table, SEALED) && ids.length > 0 ? copyFrom(table, ids, table.unsampled) : undefined;
 };
 
 const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
   const table = tables.named(found.name);
   if (!table || table.person === null) return undefined;
-  const { id, ...core } = CORE;
-  const known = Object.entries({ ...core, ...('key' in table ? { [table.key[0]]: id } : { id }), [table.person]: 'bigint' });
-  if (!known.every(([column, type]) => found.columns[column] === type)) return undefined;
-  const personal = table.personal.filter((column) => found.columns[column] !== undefined);
-  if (personal.length === 0) return undefined;
-  return {
-    table: found,
-    owner: table.person,
-    isThere: personal.map((column) => `${column} is distinct from ${noneOf(table, column)}`).join(' or '),
-    erased: personal.map((column) => `${column} = ${noneOf(table, column)}`).join(', '),
-  };
+  const known = { ...SEALED, ...('key' in table ? { [table.key[0]]: 'bigint' } : { id: 'bigint' }), [table.person]: 'bigint' };
+  if (!hasColumns(found, known)) return undefined;
+  return copyFrom(found, [table.person], [...new Set([...table.personal, ...found.unsampled])]);
 };
 
-const noneOf = ({ columns }: Table, column: string): string => ((columns as Record<string, string>)[column] === 'text[]' ? `'{}'` : 'null');
+const hasColumns = ({ columns }: FoundTable, known: Readonly<Record<string, string>>): boolean =>
+  Object.entries(known).every(([column, type]) => columns[column] === type);
+
+const copyFrom = (table: FoundTable, owners: readonly string[], personal: readonly string[]): Copy | undefined => {
+  const there = personal.filter((column) => table.columns[column] !== undefined);
+  if (there.length === 0) return undefined;
+  const noneOf = (column: string): string => (table.columns[column] === 'text[]' ? `'{}'` : 'null');
+  return {
+    table,
+    owners,
+    isThere: there.map((column) => `${column} is distinct from ${noneOf(column)}`).join(' or '),
+    erased: there.map((column) => `${column} = ${noneOf(column)}`).join(', '),
+  };
+};
 
 /** How long those who change its tables are waited for, with those that wait behind. */
 const OTHERS_MAX_MS = 10_000;
@@ -89,7 +110,7 @@ const eraseCopies = async (pool: Pool, copies: readonly Copy[], userIds: readonl
   );
 };
 
-const eraseCopy = (pool: Pool, { table, owner, isThere, erased }: Copy, userIds: readonly UserId[]): Promise<unknown> =>
+const eraseCopy = (pool: Pool, { table, owners, isThere, erased }: Copy, userIds: readonly UserId[]): Promise<unknown> =>
   withTable(pool, table, (name) =>
     inTransaction(
       pool,
@@ -97,7 +118,7 @@ const eraseCopy = (pool: Pool, { table, owner, isThere, erased }: Copy, userIds:
       (connection) =>
         connection.query(
           `update ${name} t set ${erased} from (
-             select ctid from ${name} where ${owner} = any($1) and (${isThere}) for update skip locked) found
+             select ctid from ${name} where (${owners.map((owner) => `${owner} = any($1)`).join(' or ')}) and (${isThere}) for update skip locked) found
            where t.ctid = found.ctid`,
           [userIds],
         ),
@@ -108,8 +129,11 @@ const eraseCopy = (pool: Pool, { table, owner, isThere, erased }: Copy, userIds:
 /** How much of somebody is left in each read model, by its schema. */
 export const countInReadModels = async ({ pool, tables }: ReadModels, userId: UserId): Promise<ReadonlyMap<string, number>> => {
   const left = new Map<string, number>();
-  for (const { table, owner, isThere } of await findCopies(pool, tables)) {
-    const count = await countIn(pool, table, { condition: `${owner} = $1 and (${isThere})`, userId });
+  for (const { table, owners, isThere } of await findCopies(pool, tables)) {
+    const count = await countIn(pool, table, {
+      condition: `(${owners.map((owner) => `${owner} = $1`).join(' or ')}) and (${isThere})`,
+      userId,
+    });
     left.set(table.schema, (left.get(table.schema) ?? 0) + count);
   }
   return left;
@@ -159,18 +183,23 @@ type FoundTable = {
   readonly name: string;
   /** The type of each, as PostgreSQL calls it. */
   readonly columns: Readonly<Record<string, string>>;
+  /** Of which PostgreSQL keeps no samples: in a read model of whatever release, those are the personal ones. */
+  readonly unsampled: readonly string[];
 };
 
 /** Nothing of ours that is copied is in `public`, where tables of others may be. */
 const TABLES = `
   select c.oid::bigint as oid, quote_ident(nspname) as schema, relname as name, 
-    jsonb_object_agg(attname, format_type(atttypid, null)) as columns
+    jsonb_object_agg(attname, format_type(atttypid, null)) as columns,
+    coalesce(jsonb_agg(attname) filter (where attstattarget = 0), '[]') as unsampled
   from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
   where relkind in ('r', 'p') and nspname <> all ('{public,information_schema}') and nspname !~ '^pg_'`;
 
-/** The tables of these names in whatever schemas there are. */
-export const findTables = async (pool: Pick<Pool, 'query'>, names: readonly string[]): Promise<readonly FoundTable[]> => {
-  const { rows } = await pool.query<FoundTable>(`${TABLES} and relname = any($1) group by 1, 2, 3 order by 2, 3`, [names]);
+/** The tables of these names in whatever schemas there are; of any name unless it is said. */
+export const findTables = async (pool: Pick<Pool, 'query'>, names?: readonly string[]): Promise<readonly FoundTable[]> => {
+  const { rows } = await pool.query<FoundTable>(`${TABLES} and ($1::text[] is null or relname = any($1)) group by 1, 2, 3 order by 2, 3`, [
+    names ?? null,
+  ]);
   return rows;
 };
 
