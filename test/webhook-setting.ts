@@ -1,5 +1,5 @@
+import type { WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { LogIdentity, Position, UserId, WebhookId } from '#shared/brands.ts';
-import type { WebhookEvent } from '../command/webhooks/state.ts';
 import type { WebhookCommand } from '../command/webhooks/webhook.ts';
 
 /** For tests of the decider: one webhook, what happens to it, and what is asked of it. */

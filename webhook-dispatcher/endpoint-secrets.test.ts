@@ -3,10 +3,9 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { webhookEventsOf } from '#shared/events/webhook.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context } from '../test/codec-setting.ts';
 import { TOLD_SCOPES } from '../test/engines/policy.ts';
@@ -16,9 +15,9 @@ const ownerId = 7001 as UserId;
 const webhookId = 6001 as WebhookId;
 const mark = { webhookId, ownerId };
 const SECOND = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
-const WEBHOOK_EVENTS = webhookEventsOf(publishing);
-const FIRST = WEBHOOK_EVENTS['webhook.registered'].example.secret;
-const registered = { type: 'webhook.registered', data: WEBHOOK_EVENTS['webhook.registered'].example } as unknown as AnnalsEvent;
+const example = catalogueOf(publishing).find('webhook.registered')?.example ?? {};
+const FIRST = example.secret;
+const registered = { type: 'webhook.registered', data: example } as unknown as AnnalsEvent;
 
 /** A log of one webhook, and how often it was read. */
 const createStream = () => {

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
+import { evolveWebhook, presentIn, type Webhook } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
+import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Endpoint, Secret } from './deliver/delivery.ts';
@@ -15,7 +17,12 @@ type Dependencies = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
 };
-type Known = { readonly version: Version; readonly endpoint: Endpoint | undefined; readonly sinceMs: number };
+type Known = {
+  readonly version: Version;
+  readonly state: AggregateState;
+  readonly endpoint: Endpoint | undefined;
+  readonly sinceMs: number;
+};
 
 const KNOWN_MAX = 10_000;
 /** Neither an owner who was erased nor a secret that was deleted is remembered for longer. */
@@ -32,8 +39,10 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
       let known = before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
       // Every request of its owner is an event there, so that only what is new is read.
       const pages = eventLog.read(streamName('webhook', webhookId), (known.version + 1) as Version);
-      for await (const page of pages) known = (await codec.decodeAll(page)).reduce(after, known);
-      return known;
+      for await (const page of pages)
+        for (const event of await codec.decodeAll(page))
+          known = { ...known, version: event.version, state: evolveWebhook(known.state, event) };
+      return { ...known, endpoint: endpointIn(known.state) };
     },
   });
   return async (webhookId, version) => {
@@ -42,42 +51,23 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
   };
 };
 
-const nothing = (): Known => ({ version: 0 as Version, endpoint: undefined, sinceMs: performance.now() });
+const nothing = (): Known => ({ version: 0 as Version, state: ABSENT, endpoint: undefined, sinceMs: performance.now() });
 
-const after = ({ endpoint, sinceMs }: Known, event: DecodedEvent): Known => ({
-  version: event.version,
-  endpoint: endpointAfter(endpoint, event),
-  sinceMs,
-});
-
-const endpointAfter = (before: Endpoint | undefined, { type, data }: DecodedEvent): Endpoint | undefined => {
-  if (type === 'webhook.registered') {
-    const { webhookId, ownerId, url, headers, secret, payload } = data;
-    const scopes = new Set(data.scopes);
-    if (url === null || secret === null) return undefined;
-    return { webhookId, ownerId, scopes, url, headers: headers ?? {}, secrets: [{ secret, endsAtMs: null }], payload };
-  }
-  if (!before) return undefined;
-  switch (type) {
-    case 'webhook.changed': {
-      const { url = before.url, headers = before.headers, payload = before.payload } = data;
-      const scopes = data.scopes ? new Set(data.scopes) : before.scopes;
-      return url === null ? undefined : { ...before, scopes, url, headers: headers ?? {}, payload };
-    }
-    case 'webhook.enabled':
-      return { ...before, scopes: new Set(data.scopes) };
-    case 'webhook.secret_rotated': {
-      if (data.secret === null) return undefined;
-      const endsAtMs = Date.parse(data.oldSecretsEndAt);
-      return { ...before, secrets: [{ secret: data.secret, endsAtMs: null }, ...ending(before.secrets, endsAtMs)] };
-    }
-    case 'webhook.deleted':
-      return undefined;
-    default:
-      return before;
-  }
+const endpointIn = (state: AggregateState): Endpoint | undefined => {
+  const present = presentIn(state);
+  if (!present) return undefined;
+  const { id, owner: ownerId, url, headers, payload, scopes } = present;
+  const secrets = secretsOf(present);
+  if (url === null || secrets === undefined) return undefined;
+  return { webhookId: id, ownerId, scopes: new Set(scopes), url, headers: headers ?? {}, secrets, payload };
 };
 
-/** Those that end sooner end when they did. */
-const ending = (secrets: readonly Secret[], endsAtMs: number): readonly Secret[] =>
-  secrets.map((each) => ({ ...each, endsAtMs: Math.min(each.endsAtMs ?? endsAtMs, endsAtMs) }));
+/** The latest first; each but that one ends as one that came later says, also where a clock went back. */
+const secretsOf = ({ secret, oldSecretsEndAt }: Webhook): readonly Secret[] | undefined => {
+  const known = secret.filter((each) => each !== null);
+  if (known.length < secret.length) return undefined;
+  const ends = oldSecretsEndAt.map((end) => Date.parse(end));
+  return known
+    .map((each, index) => ({ secret: each, endsAtMs: index === ends.length ? null : Math.min(...ends.slice(index)) }))
+    .toReversed();
+};

@@ -1,7 +1,8 @@
+import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
+import { evolveWebhook, presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { EventOf } from '#shared/events/catalogue.ts';
-import type { WebhookEventType, WebhookFilter } from '#shared/events/webhook.ts';
+import type { WebhookFilter } from '#shared/events/webhook.ts';
 
 /** A webhook as far as it matters for what is sent to it, and when. */
 export type PlannedEndpoint = {
@@ -18,7 +19,6 @@ export type PlannedEndpoint = {
   readonly limits: { readonly ratePerSecond: number; readonly concurrency: number };
 };
 
-type WebhookEvent = EventOf<WebhookEventType>;
 type Personal = 'url' | 'description' | 'headers' | 'secret';
 /** What a change tells of a webhook: the event without what is personal. */
 export type WebhookChange = WebhookEvent extends infer Event
@@ -34,35 +34,19 @@ export const webhookChangeOf = ({ stream, type, data, version, position }: Chang
 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {
-  if (type === 'webhook.registered') {
-    const { webhookId, ownerId, eventTypes, filter, payload, ordered: isOrdered, limits, enabled } = data;
-    const status = enabled ? 'enabled' : 'disabled';
-    return { webhookId, ownerId, scopes: new Set(data.scopes), version, status, eventTypes, filter, payload, isOrdered, limits };
-  }
-  if (!before) return undefined;
-  switch (type) {
-    case 'webhook.changed': {
-      const {
-        eventTypes = before.eventTypes,
-        filter = before.filter,
-        payload = before.payload,
-        ordered: isOrdered = before.isOrdered,
-        limits = before.limits,
-      } = data;
-      const scopes = data.scopes ? new Set(data.scopes) : before.scopes;
-      return { ...before, scopes, version, eventTypes, filter, payload, isOrdered, limits };
-    }
-    case 'webhook.enabled':
-      return { ...before, scopes: new Set(data.scopes), version, status: 'enabled' };
-    case 'webhook.disabled':
-      return { ...before, version, status: 'disabled' };
-    case 'webhook.deleted':
-      return { ...before, version, status: 'deleted' };
-    case 'webhook.secret_rotated':
-    case 'webhook.test_requested':
-    case 'webhook.replay_requested':
-    case 'webhook.redelivery_requested':
-    case 'webhook.redrive_requested':
-      return { ...before, version };
-  }
+  const present = presentIn(evolveWebhook(before ? stateOf(before) : ABSENT, { type, data }));
+  if (!present) return before && { ...before, version, status: 'deleted' };
+  const { id: webhookId, owner: ownerId, enabled, eventTypes, filter, payload, ordered: isOrdered, limits } = present;
+  const scopes = present.scopes as PlannedEndpoint['scopes'] | readonly string[];
+  return {
+    ...{ webhookId, ownerId, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, payload, isOrdered, limits },
+    scopes: scopes instanceof Set ? scopes : new Set(scopes),
+  };
 };
+
+/** As far as it is known here. */
+const stateOf = ({ webhookId: id, ownerId: owner, status, isOrdered: ordered, ...fields }: PlannedEndpoint): AggregateState => ({
+  status: 'present',
+  fields: { ...fields, id, owner, ordered, enabled: status === 'enabled' },
+  lostUploads: '',
+});

@@ -1,51 +1,43 @@
 import { type Evolve, evolveOf } from '#kernel/decide/evolve.ts';
 import { ABSENT, type AggregateState, type Happened } from '#kernel/decide/state.ts';
 import { wire } from '#kernel/registry/names.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
+import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import type { PresentWebhook } from '../../command/webhooks/state.ts';
-import { webhook } from '../../command/webhooks/webhook.ts';
 
 /** A decider without its decisions, for the events of one kind of stream. */
-type Folding = { readonly initial: unknown; evolve(state: unknown, event: unknown): unknown };
+type Folding = { readonly initial: KindState; evolve(state: unknown, event: unknown): KindState };
+
+const known = new WeakMap<Kind, Folding>();
 
 /** What says the same as the rows of a table, in another way. A stream has events of its decider only: the codec checks that. */
-export const foldingOf = ({ name, aggregate }: Pick<ProjectedTable, 'name' | 'aggregate'>): Folding => {
-  const own = OWN[name];
-  if (own !== undefined) return own;
-  if (aggregate === undefined) throw new Error(`Nothing folds ${name}`);
+export const foldingOf = ({ aggregate }: Pick<ProjectedTable, 'aggregate'>): Folding => {
   const folding = known.get(aggregate) ?? ofKind(aggregate);
   known.set(aggregate, folding);
   return folding;
 };
 
-/** Of the kernel. */
-const OWN: Readonly<Record<string, Folding>> = {
-  webhooks: { initial: webhook.initial, evolve: (state, event) => withoutSecrets(webhook.evolve(state as never, event as never)) },
-};
-
-/** They are nowhere in the read model, so they are put down nowhere here: no next state depends on them. */
-const withoutSecrets = (state: unknown): unknown => {
-  const { headers, ...present } = state as PresentWebhook;
-  if (!('secret' in present)) return state;
-  return { ...present, secret: null, headers: headers && Object.fromEntries(Object.keys(headers).map((name) => [name, ''])) };
-};
-
-const known = new WeakMap<Kind, Folding>();
-
-/** With what it belonged to, as events name that, which is compared once it has ended. */
+/** With what it belongs to, as events name that, which is compared once it is gone. */
 export type KindState = { readonly status: 'absent' | 'present' | 'deleted'; readonly folded: AggregateState };
 
 const ofKind = (kind: Kind): Folding => {
   const evolve: Evolve = evolveOf(kind);
+  const conceal = concealing(kind);
   return {
     initial: shownOf(kind, ABSENT),
-    evolve: (state, event) => shownOf(kind, evolve((state as KindState).folded, event as Happened)),
+    evolve: (state, event) => shownOf(kind, conceal(evolve((state as KindState).folded, event as Happened))),
   };
 };
 
 const shownOf = (kind: Kind, folded: AggregateState): KindState => ({
   status: folded.status === 'ended' ? 'deleted' : folded.status,
-  ...(folded.status === 'ended' && Object.fromEntries(kind.identity.map((name) => [wire(name, kind.fields[name]), folded.fields[name]]))),
+  ...(folded.status !== 'absent' && Object.fromEntries(kind.identity.map((name) => [wire(name, kind.fields[name]), folded.fields[name]]))),
   folded,
 });
+
+/** Secrets are nowhere in the read model, so they are put down nowhere here: no next state depends on them. */
+const concealing = ({ fields }: Kind): ((state: AggregateState) => AggregateState) => {
+  const secrets = Object.entries(fields).flatMap(([name, { concealed }]) => (concealed === undefined ? [] : [[name, concealed] as const]));
+  if (secrets.length === 0) return (state) => state;
+  const without = (values: Row): Row => ({ ...values, ...Object.fromEntries(secrets.map(([name, of]) => [name, of(values[name])])) });
+  return (state) => (state.status === 'present' ? { ...state, fields: without(state.fields) } : state);
+};

@@ -2,10 +2,8 @@ import { itemsOf } from '#kernel/decide/items.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column } from '#kernel/registry/names.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
-import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
-import type { WebhookState } from '../../command/webhooks/state.ts';
+import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import type { KindState } from '../verify/deciders.ts';
 
 /** What a row must say, as far as a decider knows it; nothing where there must be no row. */
@@ -40,26 +38,23 @@ const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsD
   }));
 };
 
-/** The state of a decider in the words of the read model. The events of a stream are those of its decider: the codec checks that. */
+/** The state of a decider in the words of the read model: every column that its declaration gives it. */
 export const expectedRow = (
-  { name, aggregate, columns }: Pick<ProjectedTable, 'name' | 'aggregate' | 'columns'>,
+  { aggregate: kind, afterDeparture }: Pick<ProjectedTable, 'aggregate' | 'afterDeparture'>,
   state: unknown,
   isDeparted: IsDeparted,
 ): Expected => {
-  if (name === 'webhooks') return webhookRow(Object.keys(columns), state as WebhookState, isDeparted);
-  if (aggregate === undefined) throw new Error(`Nothing is known of ${name}`);
-  return kindRow(aggregate, state as KindState, isDeparted);
-};
-
-/** Every column that its declaration gives it. */
-const kindRow = (kind: Kind, { folded }: KindState, isDeparted: IsDeparted): Expected => {
+  const { folded } = state as KindState;
   switch (folded.status) {
     case 'absent':
       return undefined;
     case 'present': {
       const { fields } = folded;
+      if (afterDeparture === 'removed' && isDeparted(Number(fields[kind.owner ?? 'id']))) return undefined;
       const isErased = ({ personal }: FieldDef) => personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
-      const columns = columnsOf(kind).map(([name, def]) => [column(name, def), isErased(def) ? null : fields[name]]);
+      const columns = columnsOf(kind).flatMap(([name, def]) =>
+        partsOf(name, def).map((part) => [part.column, isErased(def) ? null : part.of(shownOf(def, fields[name]))]),
+      );
       return { ...Object.fromEntries(columns), ...(staysWhenEnded(kind) && { is_deleted: false }) };
     }
     // What is personal is gone from it; what else it said, no decision asks.
@@ -71,28 +66,6 @@ const kindRow = (kind: Kind, { folded }: KindState, isDeparted: IsDeparted): Exp
   }
 };
 
-const FILTER = 'filter_';
-
-const webhookRow = (columns: readonly string[], state: WebhookState, isDeparted: IsDeparted): Expected => {
-  if (state.status === 'absent' || state.status === 'deleted' || isDeparted(state.ownerId)) return undefined;
-  const { filter, limits, headers, missed } = state;
-  const filters = columns.filter((column) => column.startsWith(FILTER));
-  return {
-    owner_id: state.ownerId,
-    url: state.url,
-    description: state.description,
-    event_types: state.eventTypes,
-    ...Object.fromEntries(filters.map((column) => [column, filter[fieldOf(column.slice(FILTER.length))] ?? null])),
-    payload: state.payload,
-    is_ordered: state.ordered,
-    rate_per_second: limits.ratePerSecond,
-    concurrency: limits.concurrency,
-    header_names: Object.keys(headers ?? {}),
-    scopes: state.scopes,
-    is_enabled: state.status === 'enabled',
-    disabled_reason: state.disabledReason,
-    missed_log: missed?.since.log ?? null,
-    missed_since: missed?.since.position ?? null,
-    old_secrets_end_at: state.oldSecretsEnd.at(-1) ?? null,
-  };
-};
+/** Of what it remembers, the row has the last. */
+const shownOf = ({ remembers }: FieldDef, value: unknown): unknown =>
+  remembers === undefined ? value : ((value as readonly unknown[]).at(-1) ?? null);

@@ -1,13 +1,13 @@
+import type { Webhook } from '#kernel/declare/webhook.ts';
 import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
 import { HEADERS_MAX } from '#shared/events/webhook.ts';
 import type { Json } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { areEqual } from '../json-patch.ts';
-import type { PresentWebhook } from './state.ts';
 
 /** What its owner can change. Without the owner's key nothing more can be sealed for them. */
-export const contentOf = (state: PresentWebhook): WebhookContent => {
+export const contentOf = (state: Webhook): WebhookContent => {
   const { url, description, eventTypes, filter, payload, ordered, limits, headers } = state;
   if (url === null || headers === null) throw new Rejection('user_deleted');
   return { url, description, eventTypes, filter, payload, ordered, limits, headers };

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AggregateState } from '#kernel/decide/state.ts';
+import { presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
@@ -16,13 +18,12 @@ import { createQuota, type Quota } from './quota.ts';
 import { registrationReader, requestReader, secretReader } from './reveal.ts';
 import { newSecret } from './secrets.ts';
 import { spanOf } from './span.ts';
-import type { WebhookEvent, WebhookState } from './state.ts';
 import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 
-type WebhookTarget = Target<WebhookState, WebhookEvent>;
+type WebhookTarget = Target<AggregateState, WebhookEvent>;
 type WebhookChange = Extract<KernelCommand, { webhookId: WebhookId }>;
 /** The command as the decider takes it, with what it cannot know. */
-type CommandOn<Change> = (command: Change, sent: Sent, state: WebhookState) => WebhookCommand | Promise<WebhookCommand>;
+type CommandOn<Change> = (command: Change, sent: Sent, state: AggregateState) => WebhookCommand | Promise<WebhookCommand>;
 
 const OPERATION = 'webhook.manage';
 const POINTER = '/ownerId';
@@ -75,7 +76,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
     EnableWebhook: deciding,
     DisableWebhook: handling(async (command, { caller, circumstances }, state) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
-      const isByOwner = caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.ownerId;
+      const isByOwner = caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.fields.owner;
       return { ...command, isByOwner, log: log.identity, head: await log.head(), at: circumstances.metadata.at };
     }),
     DeleteWebhook: {
@@ -102,7 +103,7 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
   };
 };
 
-type Decide = (command: WebhookCommand, state: WebhookState) => readonly WebhookEvent[];
+type Decide = (command: WebhookCommand, state: AggregateState) => readonly WebhookEvent[];
 
 /** Refuses an address that the operator lets nobody be sent to, and decides. */
 const decidingOutside =
@@ -116,10 +117,10 @@ const decidingOutside =
   };
 
 /** Refuses new types of which nothing could ever be sent, whoever the owner is. */
-const demandSomeTold = (domain: Domain, command: WebhookCommand, state: WebhookState): void => {
+const demandSomeTold = (domain: Domain, command: WebhookCommand, state: AggregateState): void => {
   if (!('eventTypes' in command) || command.eventTypes === undefined) return;
   const { eventTypes, scopes } = command;
-  if ('eventTypes' in state && isDeepStrictEqual(eventTypes, state.eventTypes)) return;
+  if (isDeepStrictEqual(eventTypes, presentIn(state)?.eventTypes)) return;
   const lacking = scopes === undefined ? [] : scopesLackedByAll(domain, { eventTypes, scopes });
   if (lacking.length === 0) return;
   const detail = `Nothing of this could be sent: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
@@ -127,9 +128,10 @@ const demandSomeTold = (domain: Domain, command: WebhookCommand, state: WebhookS
 };
 
 /** The one that is there may stay, also where it would be refused by now. */
-const addressIn = (command: WebhookCommand, state: WebhookState): string | undefined => {
+const addressIn = (command: WebhookCommand, state: AggregateState): string | undefined => {
   if (command.type === 'RegisterWebhook') return command.url;
-  const isChanged = 'url' in command && 'url' in state && command.url !== state.url;
+  const present = presentIn(state);
+  const isChanged = 'url' in command && present !== undefined && command.url !== present.url;
   return isChanged ? command.url : undefined;
 };
 
@@ -165,8 +167,8 @@ const scopesOf = (caller: Caller): readonly string[] | undefined =>
 const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);
 
 /** Whose it is not, and who is no administrator, is not told that it is there. */
-const demandOn = (caller: Caller, state: WebhookState): void => {
+const demandOn = (caller: Caller, state: AggregateState): void => {
   // The decider says that there is nothing.
   if (state.status === 'absent') return;
-  demand(caller, OPERATION, { resource: { fields: { owner: state.ownerId } }, hidden: new Rejection('webhook_not_found') });
+  demand(caller, OPERATION, { resource: { fields: state.fields }, hidden: new Rejection('webhook_not_found') });
 };

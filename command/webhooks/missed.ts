@@ -1,10 +1,10 @@
+import type { Missed, Webhook, WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { DisableWebhook } from '#shared/commands/webhook.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { Missed, PresentWebhook, WebhookEvent } from './state.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 /** What disabling depends on beside the command; `head` is a position in our log that it comes after. */
@@ -14,9 +14,9 @@ export type Disabled = { readonly log: LogIdentity; readonly head: Position; rea
 export const disable = (
   mark: Mark,
   { reason, log, head, at, isByOwner }: DisableWebhook & Disabled,
-  { status, missed }: PresentWebhook,
+  { enabled, missed }: Webhook,
 ): readonly WebhookEvent[] => {
-  if (status === 'disabled') return [];
+  if (!enabled) return [];
   const missedNow = isByOwner ? missed : (missed ?? { since: { log, position: head }, at });
   return [{ type: 'webhook.disabled', data: { ...mark, reason, missed: missedNow } }];
 };

@@ -1,8 +1,9 @@
+import type { AggregateState } from '#kernel/decide/state.ts';
+import { presentIn } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type EditWebhook, HIDDEN_VALUE, type PatchWebhook, type ReplaceWebhook, webhookFormsOf } from '#shared/commands/webhook.ts';
 import { changesByPatch } from '../patch-content.ts';
 import { contentOf } from './content.ts';
-import type { WebhookState } from './state.ts';
 
 const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/_links'] as const;
 
@@ -10,14 +11,15 @@ const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/
 export const replacementByPatch = (
   domain: Domain,
   { webhookId, patch }: PatchWebhook,
-  state: WebhookState,
+  state: AggregateState,
 ): ReplaceWebhook | EditWebhook => {
-  if (state.status === 'absent' || state.status === 'deleted') return { type: 'EditWebhook', webhookId };
-  const { status, disabledReason, ownerId, scopes } = state;
-  const { headers, ...shown } = contentOf(state);
+  const present = presentIn(state);
+  if (!present) return { type: 'EditWebhook', webhookId };
+  const { enabled, reason: disabledReason, owner: ownerId, scopes } = present;
+  const { headers, ...shown } = contentOf(present);
   const content = { ...shown, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE])) };
   const reason = disabledReason !== null && { disabledReason };
-  const fixed = { id: webhookId, ownerId, scopes, enabled: status === 'enabled', status, ...reason };
+  const fixed = { id: webhookId, ownerId, scopes, enabled, status: enabled ? 'enabled' : 'disabled', ...reason };
   const { WebhookContent } = webhookFormsOf(domain);
   return { type: 'ReplaceWebhook', webhookId, ...content, ...changesByPatch(WebhookContent, { content, fixed, unknown: UNKNOWN }, patch) };
 };

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import type { WebhookEvent } from '#kernel/declare/webhook.ts';
 import { given } from '../../test/given.ts';
 import {
   askTest,
@@ -19,7 +20,6 @@ import {
   requestId,
   webhookId,
 } from '../../test/webhook-setting.ts';
-import type { WebhookEvent } from './state.ts';
 import { type WebhookCommand, webhook } from './webhook.ts';
 
 describe('disabling', () => {

@@ -1,25 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { OLD_SECRETS_MAX, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { PresentWebhook, WebhookEvent } from './state.ts';
 
 const SECRET_BYTES = 32;
 
 /** As Standard Webhooks writes it. */
 export const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
-/** How many sign beside the present one at most; each makes the header longer. */
-export const OLD_SECRETS_MAX = 4;
 /** For so long the one before signs beside it, so that receivers can change over. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 
 /** Each old secret ends after the one before it; they are told by when, because nobody needs to know more of them here. */
-export const rotate = (mark: Mark, { secret, at }: { secret: string; at: string }, state: PresentWebhook): readonly WebhookEvent[] => {
-  if (state.secret === secret) return [];
-  if (state.secret === null) throw new Rejection('user_deleted');
-  const signing = state.oldSecretsEnd.filter((end) => end > at);
+export const rotate = (mark: Mark, { secret, at }: { secret: string; at: string }, state: Webhook): readonly WebhookEvent[] => {
+  const known = state.secret.at(-1);
+  if (known === secret) return [];
+  if (known === null) throw new Rejection('user_deleted');
+  const signing = state.oldSecretsEndAt.filter((end) => end > at);
   if (signing.length >= OLD_SECRETS_MAX) throw new Rejection('too_many_secrets');
   const oldSecretsEndAt = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   return [{ type: 'webhook.secret_rotated', data: { ...mark, secret, oldSecretsEndAt } }];

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one table: what each command makes of each state.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { WebhookEvent } from '#kernel/declare/webhook.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
@@ -28,7 +29,6 @@ import {
   rotated,
   webhookId,
 } from '../../test/webhook-setting.ts';
-import type { WebhookEvent } from './state.ts';
 import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 
 test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));
@@ -186,7 +186,7 @@ describe('deleting', () => {
 });
 
 test('the state of a deleted webhook keeps its owner and no secret', () =>
-  given(webhook, [registered, deleted]).is({ status: 'deleted', ownerId }));
+  given(webhook, [registered, deleted]).is({ status: 'ended', fields: { id: webhookId, owner: ownerId } }));
 
 describe('in general', () => {
   const sign = fc.constantFrom(...'abcdefg');

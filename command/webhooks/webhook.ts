@@ -1,3 +1,5 @@
+import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
+import { evolveWebhook, presentIn, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type {
   DeleteWebhook,
@@ -17,8 +19,7 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
 import { type Disabled, disable, type Replay, replay } from './missed.ts';
-import { OLD_SECRETS_MAX, rotate } from './secrets.ts';
-import type { PresentWebhook, WebhookEvent, WebhookState } from './state.ts';
+import { rotate } from './secrets.ts';
 
 export const webhookStream = (id: WebhookId): StreamName => streamName('webhook', id);
 
@@ -40,14 +41,14 @@ type Scopes = readonly string[];
 /** What the caller may read; nothing where that is no user, who leaves it as it is. */
 type Deciding = { readonly scopes: Scopes | undefined };
 
-export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
-  initial: { status: 'absent' },
+export const webhook: Decider<AggregateState, WebhookCommand, WebhookEvent> = {
+  initial: ABSENT,
 
   decide(command, state) {
     if (command.type === 'RegisterWebhook') return register(command, state);
-    if (command.type === 'DeleteWebhook' && state.status === 'deleted') return [];
+    if (command.type === 'DeleteWebhook' && state.status === 'ended') return [];
     const present = demandPresent(state);
-    const mark = { webhookId: command.webhookId, ownerId: present.ownerId };
+    const mark = { webhookId: command.webhookId, ownerId: present.owner };
     switch (command.type) {
       case 'ReplaceWebhook':
       case 'EditWebhook': {
@@ -60,9 +61,7 @@ export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);
       case 'EnableWebhook':
-        return present.status === 'enabled'
-          ? []
-          : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
+        return present.enabled ? [] : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
       case 'DisableWebhook':
         return disable(mark, command, present);
       case 'DeleteWebhook':
@@ -75,55 +74,16 @@ export const webhook: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
     }
   },
 
-  evolve(state, event) {
-    if (event.type === 'webhook.registered') {
-      const { webhookId: _, enabled, ...registered } = event.data;
-      const status = enabled
-        ? ({ status: 'enabled', disabledReason: null } as const)
-        : ({ status: 'disabled', disabledReason: 'owner' } as const);
-      return { ...registered, ...status, oldSecretsEnd: [], missed: null, requestId: null };
-    }
-    if (state.status === 'absent' || state.status === 'deleted') return state;
-    switch (event.type) {
-      case 'webhook.changed': {
-        const { webhookId: _, ownerId: __, ...changes } = event.data;
-        return { ...state, ...changes };
-      }
-      case 'webhook.secret_rotated': {
-        const { secret, oldSecretsEndAt } = event.data;
-        return { ...state, secret, oldSecretsEnd: [...state.oldSecretsEnd, oldSecretsEndAt].slice(-OLD_SECRETS_MAX) };
-      }
-      case 'webhook.enabled':
-        return { ...state, status: 'enabled', disabledReason: null, scopes: event.data.scopes };
-      case 'webhook.disabled':
-        return { ...state, status: 'disabled', disabledReason: event.data.reason, missed: event.data.missed };
-      case 'webhook.deleted':
-        return { status: 'deleted', ownerId: state.ownerId };
-      case 'webhook.test_requested':
-        return { ...state, requestId: event.data.testId };
-      case 'webhook.replay_requested':
-        return { ...state, requestId: event.data.replayId, missed: event.data.missed };
-      case 'webhook.redelivery_requested':
-        return { ...state, requestId: event.data.redeliveryId };
-      case 'webhook.redrive_requested':
-        return { ...state, requestId: event.data.redriveId };
-    }
-  },
+  evolve: evolveWebhook,
 };
 
-const demandPresent = (state: WebhookState): PresentWebhook => {
-  switch (state.status) {
-    case 'absent':
-      throw new Rejection('webhook_not_found');
-    case 'deleted':
-      throw new Rejection('webhook_deleted');
-    case 'enabled':
-    case 'disabled':
-      return state;
-  }
+const demandPresent = (state: AggregateState): Webhook => {
+  const present = presentIn(state);
+  if (!present) throw new Rejection(state.status === 'absent' ? 'webhook_not_found' : 'webhook_deleted');
+  return present;
 };
 
-const register = (command: Extract<WebhookCommand, { type: 'RegisterWebhook' }>, state: WebhookState): readonly WebhookEvent[] => {
+const register = (command: Extract<WebhookCommand, { type: 'RegisterWebhook' }>, state: AggregateState): readonly WebhookEvent[] => {
   if (state.status !== 'absent') throw new Rejection('id_taken');
   const { type: _, ...data } = command;
   return [{ type: 'webhook.registered', data: { ...data, headers: withValues({}, data.headers) } }];
@@ -133,10 +93,10 @@ type Mark = EventOf<'webhook.deleted'>['data'];
 type Requested = Extract<WebhookCommand, { requestId: string }>;
 
 /** The dispatcher carries it out, where it sends anything at all. */
-const request = (mark: Mark, command: Requested, state: PresentWebhook): readonly WebhookEvent[] => {
+const request = (mark: Mark, command: Requested, state: Webhook): readonly WebhookEvent[] => {
   const { requestId } = command;
-  if (state.requestId === requestId) return [];
-  if (state.status === 'disabled') throw new Rejection('webhook_disabled');
+  if ([state.testId, state.replayId, state.redeliveryId, state.redriveId].includes(requestId)) return [];
+  if (!state.enabled) throw new Rejection('webhook_disabled');
   switch (command.type) {
     case 'TestWebhook':
       return [{ type: 'webhook.test_requested', data: { ...mark, testId: requestId } }];

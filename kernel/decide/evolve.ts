@@ -21,13 +21,16 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   const identity = valuesOf(kind, kind.identity);
   const given = valuesOf(kind, [...kind.identity, ...event.values]);
   const set = settingsOf(event);
+  const merge = mergeOf(kind);
   switch (event.effect) {
     case 'creates': {
-      const initial = Object.fromEntries(Object.entries(kind.fields).map(([name, def]) => [name, def.initial ?? null]));
+      const initial = Object.fromEntries(
+        Object.entries(kind.fields).map(([name, def]) => [name, def.remembers === undefined ? (def.initial ?? null) : []]),
+      );
       const lists = withoutItems(kind);
       return (_, happened) => {
-        const fields = { id: happened.data[`${kind.name}Id`], ...initial, ...lists, ...given(happened.data), ...set(happened) };
-        return { status: 'present', fields, lostUploads: '' };
+        const before = { id: happened.data[`${kind.name}Id`], ...initial, ...lists };
+        return { status: 'present', fields: { ...merge(before, given(happened.data)), ...set(happened) }, lostUploads: '' };
       };
     }
     case 'changes':
@@ -35,7 +38,7 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
       const lost = lostUploadsOf(kind, event);
       return (state, happened) => {
         if (state.status !== 'present') return state;
-        const fields = { ...state.fields, ...given(happened.data), ...set(happened) };
+        const fields = { ...merge(state.fields, given(happened.data)), ...set(happened) };
         return { ...state, fields, lostUploads: lost(state, happened.data) };
       };
     }
@@ -58,6 +61,20 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   }
 };
 
+/** With new values of fields, beside which the former ones stay that are remembered. */
+const mergeOf = ({ fields }: Kind): ((before: Row, values: Row) => Row) => {
+  const remembered = Object.entries(fields).flatMap(([name, { remembers }]) =>
+    remembers === undefined ? [] : [[name, remembers] as const],
+  );
+  if (remembered.length === 0) return (before, values) => ({ ...before, ...values });
+  return (before, values) => {
+    const after: Record<string, unknown> = { ...before, ...values };
+    for (const [name, max] of remembered)
+      if (name in values) after[name] = [...((before[name] ?? []) as readonly unknown[]), values[name]].slice(-max);
+    return after;
+  };
+};
+
 /** Those of some fields that an event holds. */
 const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) => {
   const pairs = names.map((name) => [name, wire(name, kind.fields[name])] as const);
@@ -69,12 +86,14 @@ const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) =>
 };
 
 const settingsOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
-  const constants = Object.fromEntries(Object.entries(sets).filter(([, value]) => value !== 'now' && value !== 'caller'));
-  const others = Object.entries(sets).filter(([, value]) => value === 'now' || value === 'caller');
+  const isConstant = (value: unknown): boolean => value !== 'now' && value !== 'caller' && typeof value !== 'function';
+  const constants = Object.fromEntries(Object.entries(sets).filter(([, value]) => isConstant(value)));
+  const others = Object.entries(sets).filter(([, value]) => !isConstant(value));
   if (others.length === 0) return () => constants;
-  return ({ metadata }) => {
+  return ({ data, metadata }) => {
     const values: Record<string, unknown> = { ...constants };
-    for (const [name, value] of others) values[name] = value === 'now' ? (metadata?.at ?? null) : userOf(metadata?.actor);
+    for (const [name, value] of others)
+      values[name] = typeof value === 'function' ? value(data) : value === 'now' ? (metadata?.at ?? null) : userOf(metadata?.actor);
     return values;
   };
 };

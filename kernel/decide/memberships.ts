@@ -1,5 +1,6 @@
 import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
@@ -23,24 +24,11 @@ export type Membership = {
   readonly carries: readonly string[];
 };
 
-/** The kernel's own: the webhooks of a user. */
-const WEBHOOKS: Membership = {
-  kind: 'webhook',
-  parentKind: 'user',
-  parentEnd: 'user.deleted',
-  parentKey: 'ownerId',
-  joins: new Set(['webhook.registered']),
-  changes: new Set(['webhook.registered', 'webhook.deleted']),
-  end: 'webhook.deleted',
-  ids: ['webhookId', 'ownerId'],
-  carries: [],
-};
-
-/** From the reactions of the domain: what runs a command that ends it when something that it refers to has ended. */
-export const membershipsOf = (domain: Domain): readonly Membership[] => [
-  ...reactionsIn(domain).flatMap((reaction) => membershipOf(reaction) ?? []),
-  WEBHOOKS,
-];
+/** From reactions: what runs a command that ends it when something that it refers to has ended. The webhooks of a user are among them. */
+export const membershipsOf = (domain: Domain): readonly Membership[] =>
+  [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
+    reactionsOf(domain, kind).flatMap((reaction) => membershipOf(reaction) ?? []),
+  );
 
 /** A reference of an aggregate, or of the items of one of its lists: `items.article`. */
 export type Reference = { readonly def: FieldDef; readonly field: string; readonly list: ListInfo | undefined };
@@ -67,16 +55,17 @@ export type Reaction = {
 };
 
 export const reactionsIn = (domain: Domain): readonly Reaction[] =>
-  Object.values(domain.kinds).flatMap((kind) =>
-    Object.entries(kind.reactions).flatMap(([path, reactions]) =>
-      Object.entries(reactions).flatMap(([name, { run, when }]) => {
-        const reference = referenceAt(kind, path);
-        const target = reference && domain.kinds[targetOf(reference.def)];
-        const [event, command] = [target?.events[name], kind.commands[run]];
-        if (reference === undefined || target === undefined || event === undefined || command === undefined) return [];
-        return [{ kind, path, reference, target, event, command, when }];
-      }),
-    ),
+  Object.values(domain.kinds).flatMap((kind) => reactionsOf(domain, kind));
+
+const reactionsOf = (domain: Domain, kind: Kind): readonly Reaction[] =>
+  Object.entries(kind.reactions).flatMap(([path, reactions]) =>
+    Object.entries(reactions).flatMap(([name, { run, when }]) => {
+      const reference = referenceAt(kind, path);
+      const target = reference && domain.kinds[targetOf(reference.def)];
+      const [event, command] = [target?.events[name], kind.commands[run]];
+      if (reference === undefined || target === undefined || event === undefined || command === undefined) return [];
+      return [{ kind, path, reference, target, event, command, when }];
+    }),
   );
 
 /** Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say all that this takes. */

@@ -1,9 +1,20 @@
 import * as z from 'zod';
 import * as values from './values.ts';
 
+/** One of the columns that a value is kept in, and what it has of it. */
+export type Part = {
+  readonly column: string;
+  readonly type: string;
+  /** Otherwise as the field is. */
+  readonly isNullable?: boolean;
+  /** As histories name it, which otherwise say nothing of it. */
+  readonly shown?: string;
+  of(value: unknown): unknown;
+};
+
 /** What the kernel knows of a field at run time. Everything that interpreters derive is derived from this. */
 export type FieldDef = {
-  readonly kind: 'text' | 'choice' | 'states' | 'instant' | 'date' | 'integer' | 'boolean' | 'set' | 'ref' | 'upload' | 'list';
+  readonly kind: 'text' | 'choice' | 'states' | 'instant' | 'date' | 'integer' | 'boolean' | 'set' | 'ref' | 'upload' | 'list' | 'value';
   /** What events may hold: may be loosened later, never tightened. */
   readonly recorded: z.ZodType;
   /** What forms must satisfy. At least as strict as `recorded`. */
@@ -31,6 +42,16 @@ export type FieldDef = {
   /** Of choices: what some of the words mean. */
   readonly means?: Readonly<Record<string, string>>;
   readonly example?: unknown;
+} & OfKernel;
+
+/** What only aggregates of the kernel’s own have. */
+type OfKernel = {
+  /** Where it is not kept in one column of its name. */
+  readonly parts?: readonly Part[];
+  /** So many of its latest values are in the state; in the row is the last. */
+  readonly remembers?: number;
+  /** Of a secret: what of it may be written down outside the log. */
+  readonly concealed?: (value: unknown) => unknown;
 };
 
 declare const VALUE: unique symbol;
@@ -171,3 +192,7 @@ export const list = <I extends Fields, const K extends keyof I & string = never>
   { max, key, ordered, one }: ListOptions<K>,
 ): List<I, [K] extends [never] ? number : ValueOf<I[K]>> =>
   field({ ...plain('list', ['', ''], z.array(z.unknown()).max(max)), item, max, key, ordered: ordered === true, ...(one && { one }) });
+
+/** Of the kernel’s own: a value of any form, and the columns that it is kept in. */
+export const value = <T>(recorded: z.ZodType<T>, parts: readonly Part[], more: Pick<FieldDef, 'remembers' | 'concealed'> = {}): Field<T> =>
+  field({ ...plain('value', ['', ''], recorded), parts, ...more });

@@ -2,14 +2,18 @@ import * as z from 'zod';
 import { defineEvent, type EventDefinition } from '#shared/events/define-event.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { StartRefused } from '#shared/start-refused.ts';
+import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
-/** The definitions of the events of a domain, which follow from its declaration, in its order. */
+/** The definitions of all events that follow from a declaration: those of a domain in its order, and those of webhooks. */
 export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
-  Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events).map((event) => definitionOf(domain, kind, event)));
+  [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
+    Object.values(kind.events).map((event) => definitionOf(domain, kind, event)),
+  );
 
 const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefinition => {
   const schema = eventSchema(kind, event);
@@ -20,9 +24,11 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
     stream: { kind: kind.name, key: `${kind.name}Id` },
     schema,
-    absent: absentIn(kind, event),
+    // The kernel's own had all of their fields from the beginning.
+    absent: kind.isManaged ? {} : absentIn(kind, event),
     personal: personalOf(kind, event),
     upcasters: event.upcast,
+    ...(kind.isManaged && { told: { right: operationOf(kind, 'manage'), owner: wire('owner', kind.fields.owner), isProjected: true } }),
     example: exampleOf(domain, kind, event),
   });
 };
@@ -42,7 +48,12 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
   const [person] = persons;
   if (fields.length + ofItem.length === 0) return null;
   const subject = person === undefined ? `${kind.name}Id` : wire(person, kind.fields[person]);
-  return { subject, fields: [...fields.map((name) => wire(name, kind.fields[name])), ...ofItem.map(([name, def]) => wire(name, def))] };
+  const concealed = fields.filter((name) => kind.fields[name]?.concealed !== undefined);
+  return {
+    subject,
+    fields: [...fields.map((name) => wire(name, kind.fields[name])), ...ofItem.map(([name, def]) => wire(name, def))],
+    ...(concealed.length > 0 && { concealed }),
+  };
 };
 
 /** Of whoever the aggregate belongs to. */
@@ -112,6 +123,8 @@ export const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown
       return 'https://example.com/one.png';
     case 'text':
       return 'Text';
+    case 'value':
+      return null;
   }
 };
 

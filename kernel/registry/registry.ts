@@ -112,6 +112,8 @@ export type Kind = {
   readonly react: Readonly<Record<string, React>>;
   readonly timers: Readonly<Record<string, TimerInfo>>;
   readonly oldestFirst: boolean;
+  /** It is the kernel’s own, told to its owner and to whoever manages all, and its rows go with its owner. */
+  readonly isManaged?: true;
 };
 export type Domain = {
   readonly name: string;

@@ -1,7 +1,8 @@
 import { type Change, sealOf } from '#shared/read-model/change.ts';
-import { column, wire } from '../registry/names.ts';
+import type { Part } from '../declare/fields.ts';
+import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind } from '../registry/registry.ts';
-import { columnsOf, staysWhenEnded } from './table.ts';
+import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 
 /** An event as the projection reads it. */
 export type Projected = {
@@ -40,14 +41,16 @@ const compile = (kind: Kind, event: EventInfo): Compiled => {
 type IdOf = (event: Projected) => number;
 
 const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
-  const initial = Object.fromEntries(columnsOf(kind).map(([name, def]) => [column(name, def), def.initial ?? null]));
+  const initial = Object.fromEntries(
+    columnsOf(kind).flatMap(([name, def]) => partsOf(name, def).map((part) => [part.column, part.of(def.initial ?? null)])),
+  );
   const copied = copiesOf(kind, [...kind.identity, ...event.values]);
   const sets = setsOf(kind, event);
-  const isSealed = columnsOf(kind).some(([, def]) => def.personal);
+  const isSealed = isPersonalIn(kind, Object.keys(kind.fields));
   return (each) => {
     const { version, seal, metadata } = each;
     const row: Record<string, unknown> = { id: id(each), ...initial };
-    for (const [to, from] of copied) row[to] = each.data[from];
+    for (const { column, of, from } of copied) row[column] = of(each.data[from]);
     if (isSealed) row.seal = seal ?? null;
     if (staysWhenEnded(kind)) row.deleted_at = null;
     return { kind: 'put', row: { ...row, ...sets(each), id: id(each), version, created_at: metadata.at, updated_at: metadata.at } };
@@ -57,20 +60,21 @@ const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
 const patchOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
   const copied = copiesOf(kind, event.values);
   const sets = setsOf(kind, event);
-  const isSealed = event.values.some((name) => kind.fields[name]?.personal);
+  const isSealed = isPersonalIn(kind, event.values);
+  const isShown = event.spec.quiet !== true;
   return (each) => {
     const changed: Record<string, unknown> = {};
-    for (const [to, from] of copied) if (from in each.data) changed[to] = each.data[from];
+    for (const { column, of, from } of copied) if (from in each.data) changed[column] = of(each.data[from]);
     if (isSealed) Object.assign(changed, sealOf(each));
     const { version } = each;
-    return { kind: 'patch', row: { id: id(each), ...changed, ...sets(each), version, updated_at: each.metadata.at } };
+    const updated = isShown ? { updated_at: each.metadata.at } : undefined;
+    return { kind: 'patch', row: { id: id(each), ...changed, ...sets(each), version, ...updated } };
   };
 };
 
 /** What is personal goes at once. */
 const emptyOf = (kind: Kind, id: IdOf): Compiled => {
-  const personal = columnsOf(kind).filter(([, def]) => def.personal);
-  const empty = Object.fromEntries(personal.map(([name, def]) => [column(name, def), null]));
+  const empty = Object.fromEntries(tableOf(kind).personal.map((each) => [each, null]));
   return (each) => {
     const { version } = each;
     const { at } = each.metadata;
@@ -79,19 +83,30 @@ const emptyOf = (kind: Kind, id: IdOf): Compiled => {
 };
 
 /** From which field of the data to which column. */
-const copiesOf = (kind: Kind, names: readonly string[]): readonly (readonly [column: string, field: string])[] =>
-  names.map((name) => [column(name, kind.fields[name]), wire(name, kind.fields[name])]);
+type Copy = Pick<Part, 'column' | 'of'> & { readonly from: string };
+const copiesOf = ({ fields }: Kind, names: readonly string[]): readonly Copy[] =>
+  names.flatMap((name) => fieldParts(fields, name).map(({ column, of }) => ({ column, of, from: wire(name, fields[name]) })));
+
+const fieldParts = (fields: Kind['fields'], name: string): readonly Part[] => {
+  const def = fields[name];
+  return def === undefined ? [] : partsOf(name, def);
+};
+
+const isPersonalIn = ({ fields }: Kind, names: readonly string[]): boolean =>
+  names.some((name) => fields[name]?.personal && fieldParts(fields, name).length > 0);
 
 const setsOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
-  const entries = Object.entries(sets).map(([name, value]) => [column(name, kind.fields[name]), value] as const);
-  if (!entries.some(([, value]) => value === 'now' || value === 'caller')) {
-    const fixed = Object.fromEntries(entries);
+  const entries = Object.entries(sets).flatMap(([name, value]) => fieldParts(kind.fields, name).map((part) => ({ ...part, value })));
+  if (!entries.some(({ value }) => value === 'now' || value === 'caller' || typeof value === 'function')) {
+    const fixed = Object.fromEntries(entries.map(({ column, of, value }) => [column, of(value)]));
     return () => fixed;
   }
-  return ({ metadata }) =>
-    Object.fromEntries(
-      entries.map(([to, value]) => [to, value === 'now' ? metadata.at : value === 'caller' ? userIn(metadata.actor) : value]),
-    );
+  return (each) => Object.fromEntries(entries.map(({ column, of, value }) => [column, of(valueIn(each, value))]));
+};
+
+const valueIn = ({ data, metadata }: Projected, value: unknown): unknown => {
+  if (typeof value === 'function') return value(data);
+  return value === 'now' ? metadata.at : value === 'caller' ? userIn(metadata.actor) : value;
 };
 
 const ACTOR = /^user:(\d+)$/;

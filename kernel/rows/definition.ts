@@ -1,7 +1,7 @@
 import type { FieldDef } from '../declare/fields.ts';
 import { column } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
-import { columnsOf, staysWhenEnded, tableOf } from './table.ts';
+import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 
 /** The SQL that makes the table of a kind, with an index for each list that there is. */
 export type TableDefinition = {
@@ -22,17 +22,21 @@ export const definitionOf = (kind: Kind): TableDefinition => {
 };
 
 const linesOf = (kind: Kind): readonly string[] => {
-  const defs = new Map(columnsOf(kind).map(([name, def]) => [column(name, def), def]));
+  const nullable = new Set([
+    ...MAY_BE_NULL,
+    ...columnsOf(kind).flatMap(([name, def]) =>
+      partsOf(name, def).flatMap((part) => ((part.isNullable ?? isNullable(def)) ? [part.column] : [])),
+    ),
+  ]);
   const lines = Object.entries(tableOf(kind).columns).map(([name, type]) => {
-    const def = defs.get(name);
     if (name === 'id') return `${name} ${type} primary key`;
-    return `${name} ${type}${(def ? isNullable(def) : MAY_BE_NULL.has(name)) ? '' : ' not null'}`;
+    return `${name} ${type}${nullable.has(name) ? '' : ' not null'}`;
   });
   return [...lines, ...searchOf(kind)];
 };
 
 /** Of the kernel's columns. */
-const MAY_BE_NULL = new Set(['seal', 'deleted_at']);
+const MAY_BE_NULL = ['seal', 'deleted_at'];
 
 /** What is personal is null once its person was erased. */
 const isNullable = (def: FieldDef): boolean => def.optional === true || def.personal !== undefined;

@@ -1,6 +1,6 @@
 import type { Table } from '#shared/read-model/change.ts';
 import { StartRefused } from '#shared/start-refused.ts';
-import type { FieldDef } from '../declare/fields.ts';
+import type { FieldDef, Part } from '../declare/fields.ts';
 import { column, targetOf } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
 
@@ -16,7 +16,7 @@ export const tableOf = (kind: Kind): Table => {
       ...typed(
         columnsOf(kind)
           .filter(([name]) => !isMoment(kind, name))
-          .flatMap(withSeal(personal.at(-1)?.[0])),
+          .flatMap(withSeal(sealedUpTo(kind))),
       ),
       version: 'integer',
       created_at: 'timestamptz',
@@ -24,12 +24,12 @@ export const tableOf = (kind: Kind): Table => {
       ...typed(
         columnsOf(kind)
           .filter(([name]) => isMoment(kind, name))
-          .map(typeOf),
+          .flatMap(typesOf),
       ),
       ...(staysWhenEnded(kind) && { deleted_at: 'timestamptz' }),
     },
     parent: staysWhenEnded(kind) || owned === undefined ? null : column(owned, kind.fields[owned]),
-    personal: personal.map(([name, def]) => column(name, def)),
+    personal: personal.flatMap((field) => partsOf(...field).map((part) => part.column)),
     person: personOf(kind),
   };
 };
@@ -38,13 +38,20 @@ type Named = readonly [name: string, def: FieldDef];
 type Typed = readonly [column: string, type: string];
 
 const typed = (columns: readonly Typed[]): Readonly<Record<string, string>> => Object.fromEntries(columns);
-const typeOf = ([name, def]: Named): Typed => [column(name, def), def.column];
+const typesOf = (field: Named): readonly Typed[] => partsOf(...field).map(({ column: each, type }) => [each, type]);
 
-/** The seal stands for all that is personal, and after it. */
+/** The columns of a field, with what each has of its value. */
+export const partsOf = (name: string, def: FieldDef): readonly Part[] =>
+  def.parts ?? [{ column: column(name, def), type: def.column, of: whole }];
+const whole = (value: unknown): unknown => value;
+
+/** The seal stands for all that is personal, and after the first of it that stands together. */
 const withSeal =
   (last: string | undefined) =>
   (field: Named): readonly Typed[] =>
-    field[0] === last ? [typeOf(field), ['seal', 'text']] : [typeOf(field)];
+    field[0] === last ? [...typesOf(field), ['seal', 'text']] : typesOf(field);
+const sealedUpTo = (kind: Kind): string | undefined =>
+  columnsOf(kind).find(([, { personal }], index, all) => personal && !all[index + 1]?.[1].personal)?.[0];
 
 /** When an event happened, beside when the aggregate was created and changed. */
 const isMoment = ({ events }: Kind, name: string): boolean => Object.values(events).some(({ sets }) => sets[name] === 'now');

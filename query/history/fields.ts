@@ -1,8 +1,8 @@
-import { column } from '#kernel/registry/names.ts';
+import { webhookOf } from '#kernel/declare/webhook.ts';
+import { column, wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { labelOf, shownName } from '#kernel/rest/schemas.ts';
+import { labelOf } from '#kernel/rest/schemas.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
-import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { FieldChange } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
@@ -14,47 +14,27 @@ export type Shown = { readonly field: string; readonly isText?: boolean };
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
-  new Map([
-    ...Object.entries(domain.kinds).map(([name, kind]) => [name, columnsOf(domain, kind)] as const),
-    ['webhook', webhookColumns(domain)],
-  ]);
+  new Map([...Object.values(domain.kinds), webhookOf(domain)].map((kind) => [kind.name, columnsOf(domain, kind)]));
 
-const columnsOf = (domain: Domain, { fields }: Domain['kinds'][string]): ShownColumns =>
+const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string]): ShownColumns =>
   new Map(
-    Object.entries(fields).map(([name, def]) => {
-      const field = shownName(domain, name, def);
+    Object.entries(fields).flatMap(([name, def]): readonly (readonly [string, Shown])[] => {
+      if (def.parts) return def.parts.flatMap(({ column, shown }) => (shown === undefined ? [] : [[column, { field: shown }]]));
+      const label = isManaged ? undefined : labelOf(domain, def);
       const isText = def.kind === 'text' && def.recorded.safeParse('two\nlines').success;
-      return [column(name, def), { field: labelOf(domain, def) === undefined ? field : `${field}.id`, isText }];
+      return [[column(name, def), { field: label === undefined ? wire(name, def) : `${name}.id`, isText }]];
     }),
-  );
-
-const webhookColumns = (domain: Domain): ShownColumns =>
-  new Map(
-    Object.entries({
-      owner_id: 'ownerId',
-      url: 'url',
-      description: 'description',
-      event_types: 'eventTypes',
-      ...Object.fromEntries(filterColumnsOf(domain).map(([column, name]) => [column, `filter.${name}`])),
-      payload: 'payload',
-      is_ordered: 'ordered',
-      rate_per_second: 'limits.ratePerSecond',
-      concurrency: 'limits.concurrency',
-      header_names: 'headers',
-      scopes: 'scopes',
-      is_enabled: 'enabled',
-      disabled_reason: 'disabledReason',
-      missed_since: 'missedSince',
-      old_secrets_end_at: 'secretsEndAt',
-    }).map(([name, field]) => [name, { field, isText: field === 'description' }]),
   );
 
 /** What an event has set of those columns; a place in the log is told together with the log that it is of. */
 export const valuesIn = (shown: ShownColumns, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>
   new Map(
-    Object.entries(row)
-      .filter(([column]) => shown.has(column))
-      .map(([column, value]) => [column, column === 'missed_since' && value !== null ? { log: row.missed_log, position: value } : value]),
+    [...shown.keys()]
+      .filter((column) => column in row)
+      .map((column) => [
+        column,
+        column === 'missed_since' && row[column] !== null ? { log: row.missed_log, position: row[column] } : row[column],
+      ]),
   );
 
 type Told = NonNullable<FieldChange['from']> | null;

@@ -4,9 +4,8 @@ import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { positionHere } from '#shared/events/places.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
+import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#shared/events/webhook.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
-import { filterIn } from '#shared/read-model/webhooks.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 
@@ -59,6 +58,9 @@ export const representWebhook = (row: WebhookRow, { domain, caller, identity }: 
     _links: linksOf(row, caller),
   };
 };
+
+const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): WebhookFilter =>
+  Object.fromEntries(filterColumnsOf(domain).flatMap(([column, name]) => (typeof row[column] === 'number' ? [[name, row[column]]] : [])));
 
 /** Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and nothing is to be lost. */
 export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>, log: LogIdentity) =>

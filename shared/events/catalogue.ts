@@ -1,3 +1,4 @@
+import type { WebhookEvents } from '#kernel/declare/webhook.ts';
 import { definitionsOf } from '#kernel/events/definitions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
@@ -9,12 +10,10 @@ import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { type EventReference, eventReferencesOf } from './event-references.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { securityEventsOf } from './security.ts';
-import { webhookEventsOf } from './webhook.ts';
 
 /** The events of the kernel itself, whatever it serves. */
 const kernelEventsOf = (domain: Domain) =>
   ({
-    ...webhookEventsOf(domain),
     ...EMAIL_CLAIM_EVENTS,
     ...ADMINISTRATOR_EVENTS,
     ...RESERVATION_EVENTS,
@@ -74,7 +73,7 @@ const makeCatalogue = (domain: Domain): Catalogue => {
 
 type Kernel = ReturnType<typeof kernelEventsOf>;
 type KernelEvents = { readonly [Type in keyof Kernel]: DataOf<Kernel[Type]> };
-type Events = DeclaredEvents & KernelEvents;
+type Events = DeclaredEvents & WebhookEvents & KernelEvents;
 export type EventType = keyof Events;
 
 /** The event of a type, or the union of the events of several types. */

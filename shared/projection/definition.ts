@@ -30,9 +30,9 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const sums = tables.all.flatMap(({ items }) =>
     items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
   );
-  // Rows of before are what the former version said.
+  // Rows of before are what the former version said; those of the kernel's own were made with these versions.
   const versions = tables.all.flatMap(({ aggregate }) =>
-    Object.values(aggregate?.events ?? {}).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
+    Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
   );
   const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {

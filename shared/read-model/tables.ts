@@ -1,3 +1,4 @@
+import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
@@ -6,12 +7,11 @@ import { tableOf } from '#kernel/rows/table.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';
-import { projectWebhook, type WebhookEvent, webhookTableOf } from './webhooks.ts';
 
 /** A table of the read model, and what the events of its kind do to its rows. */
 export type ProjectedTable = Table & {
-  /** Whose rows they are; none of the domain if they are the kernel's own. */
-  readonly aggregate: Kind | undefined;
+  /** Whose rows they are. */
+  readonly aggregate: Kind;
   /** How it is made. */
   readonly definition: TableDefinition;
   /** Has a full text: writing its rows takes longer than writing all others. */
@@ -50,19 +50,20 @@ export type Tables = {
 const made = new WeakMap<Domain, Tables>();
 
 export const tablesOf = (domain: Domain): Tables => {
-  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds).map(projectedTable), webhookTable(domain)]);
+  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds), webhookOf(domain)].map(projectedTable));
   made.set(domain, tables);
   return tables;
 };
 
-const projectedTable = (kind: Domain['kinds'][string]): ProjectedTable => {
+const projectedTable = (kind: Kind): ProjectedTable => {
   const rows = compileRows(kind);
   return {
     ...tableOf(kind),
     aggregate: kind,
     definition: definitionOf(kind),
     isSearched: Object.values(kind.fields).some(({ search }) => search),
-    afterDeparture: 'emptied',
+    // A webhook is nobody’s without its owner.
+    afterDeparture: kind.isManaged ? 'removed' : 'emptied',
     project(event) {
       const compiled = rows.get(event.type);
       if (!compiled) throw new Error(`${event.type} is no event of ${kind.name}`);
@@ -82,16 +83,6 @@ const projectedItems = (kind: Kind, list: ListInfo): ProjectedItems => {
     changes: (event) => rows.get(event.type)?.(event as Projected),
   };
 };
-
-/** A webhook is nobody’s without its owner. */
-const webhookTable = (domain: Domain): ProjectedTable => ({
-  ...webhookTableOf(domain),
-  aggregate: undefined,
-  isSearched: false,
-  afterDeparture: 'removed',
-  project: (event) => projectWebhook(domain, event as WebhookEvent),
-  items: [],
-});
 
 export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
   const table = tables.ofKind(kind);

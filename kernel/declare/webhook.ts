@@ -1,0 +1,226 @@
+import * as z from 'zod';
+import type { UserId, WebhookId } from '#shared/brands.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
+import { beginning, end } from '#shared/events/fields.ts';
+import { placedWithoutLog } from '#shared/events/places.ts';
+import * as forms from '#shared/events/webhook.ts';
+import type { Json } from '#shared/json.ts';
+import { evolveOf } from '../decide/evolve.ts';
+import type { AggregateState } from '../decide/state.ts';
+import { kindOf } from '../registry/kind-of.ts';
+import { snake } from '../registry/names.ts';
+import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { declareFor, type EventsOf } from './aggregate.ts';
+import { markdown, type Part, ref, type ValueOf, value } from './fields.ts';
+import { timestamp } from './values.ts';
+
+/** The webhook: where what happens is delivered to. Its commands have code of their own, because they ask who they come from. */
+
+/** How many sign beside the present one at most; each makes the header longer. */
+export const OLD_SECRETS_MAX = 4;
+
+const same = (whole: unknown): unknown => whole;
+const part = (column: string, type: string, shown?: string, of: (whole: never) => unknown = same): Part => ({
+  column,
+  type,
+  ...(shown !== undefined && { shown }),
+  of: of as Part['of'],
+});
+const optionalPart = (...given: Parameters<typeof part>): Part => ({ ...part(...given), isNullable: true });
+
+/** After which place, and since when, changes were not delivered that its owner did not forgo. It stays until they are replayed from there or further back. */
+export type Missed = z.infer<typeof missed> | null;
+const missed = z.strictObject({ since: beginning, at: timestamp });
+type Headers = Readonly<Record<string, string>> | null;
+
+/** A request has the id of its event, so that what came of it is found by it. */
+const request = () => value(z.uuid(), []);
+
+/** What is personal is null once the key of its owner was destroyed. */
+const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFilter>) => ({
+  owner: ref('user'),
+  url: value<string | null>(forms.url, [part('url', 'text', 'url')]).personal(),
+  description: markdown(forms.DESCRIPTION_CHARACTERS_MAX).optional().personal(),
+  eventTypes: value(forms.eventTypes, [part('event_types', 'text[]', 'eventTypes')]),
+  filter: value(
+    filter,
+    filters.map((name) =>
+      optionalPart(`filter_${snake(name)}`, 'bigint', `filter.${name}`, (given: forms.WebhookFilter | null) => given?.[name] ?? null),
+    ),
+  ),
+  payload: value(forms.payload, [part('payload', 'text', 'payload')]),
+  ordered: value(z.boolean(), [part('is_ordered', 'boolean', 'ordered')]),
+  limits: value(forms.limits, [
+    part('rate_per_second', 'integer', 'limits.ratePerSecond', (given: forms.Limits | null) => given?.ratePerSecond),
+    part('concurrency', 'integer', 'limits.concurrency', (given: forms.Limits | null) => given?.concurrency),
+  ]),
+  // Of headers, everybody but the receiver gets to know the names alone.
+  headers: value<Headers>(
+    forms.headers,
+    [{ ...part('header_names', 'text[]', 'headers', (given: Headers) => Object.keys(given ?? {})), isNullable: false }],
+    { concealed: (given) => given && Object.fromEntries(Object.keys(given).map((name) => [name, ''])) },
+  ).personal(),
+  secret: value<string | null>(forms.secret, [], { remembers: OLD_SECRETS_MAX + 1, concealed: () => [] }).personal(),
+  scopes: value(forms.scopes, [part('scopes', 'text[]', 'scopes')]),
+  enabled: value(z.boolean(), [part('is_enabled', 'boolean', 'enabled')]),
+  reason: value<forms.DisabledReason | null>(forms.disabledReason, [optionalPart('disabled_reason', 'text', 'disabledReason')]),
+  // The log is told as well, because the row must be the same in every copy of it, wherever it is shown.
+  missed: value(missed, [
+    part('missed_log', 'text', undefined, (given: Missed) => given?.since.log ?? null),
+    part('missed_since', 'bigint', 'missedSince', (given: Missed) => given?.since.position ?? null),
+  ]).optional(),
+  oldSecretsEndAt: value(timestamp, [optionalPart('old_secrets_end_at', 'timestamptz', 'secretsEndAt')], { remembers: OLD_SECRETS_MAX }),
+  testId: request(),
+  replayId: request(),
+  from: value(beginning, []).optional(),
+  to: value(end, []),
+  time: value(timestamp, []).optional(),
+  redeliveryId: request(),
+  deliveryId: request(),
+  redriveId: request(),
+});
+type Fields = ReturnType<typeof fieldsOf>;
+
+const CONTENT = ['url', 'description', 'eventTypes', 'filter', 'payload', 'ordered', 'limits', 'headers', 'scopes'] as const;
+
+/** Version 1 held bare positions, which mean something else once the log was copied to another engine. */
+const withPlaces = ({ missed: known, ...data }: Row): Row => {
+  const places = Object.entries(data).map(([name, given]) => [
+    name,
+    name === 'from' || name === 'to' ? placedWithoutLog(given as Json) : given,
+  ]);
+  const since = (known as Row | null | undefined)?.since;
+  const placed = since === undefined ? known : { ...(known as Row), since: placedWithoutLog(since as Json) };
+  return { ...Object.fromEntries(places), ...(placed !== undefined && { missed: placed }) };
+};
+
+const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+const placeOf = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
+const later = { version: 2, upcast: { 1: withPlaces } } as const;
+/** What its owner asks for, which the dispatcher carries out when it comes to it, changes nothing that is shown of it. */
+const quiet = { quiet: true } as const;
+
+const EVENTS = {
+  registered: {
+    says: 'An address was registered, to which changes are delivered.',
+    creates: ['url', 'description', 'eventTypes', 'filter', 'payload', 'enabled', 'ordered', 'limits', 'headers', 'secret', 'scopes'],
+    sets: { reason: (({ enabled }: Row) => (enabled ? null : 'owner')) as never },
+    example: {
+      url: 'https://example.com/hooks',
+      description: 'The shop',
+      eventTypes: ['article.*', 'comment.added'],
+      filter: {},
+      payload: 'thin',
+      enabled: true,
+      ordered: false,
+      limits: { ratePerSecond: 50, concurrency: 10 },
+      headers: { 'X-Team': 'blue' },
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      scopes: ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'],
+    },
+  },
+  // With the scopes where a user changed what goes where: from then on it is told what they may read.
+  changed: {
+    says: 'What is delivered, where, or how, was changed; only the changed fields are there.',
+    changes: CONTENT,
+    example: { url: 'https://example.com/hooks/2', payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
+  },
+  secret_rotated: {
+    says: 'It got a new secret; the one before signs beside it until a time.',
+    computes: ['secret', 'oldSecretsEndAt'],
+    example: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+  },
+  enabled: {
+    says: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
+    sets: { enabled: true, reason: null },
+    computes: ['scopes'],
+    example: { scopes: ['read:articles', 'manage:webhooks'] },
+  },
+  disabled: {
+    ...later,
+    says: 'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
+    sets: { enabled: false },
+    computes: ['reason', 'missed'],
+    example: { reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
+  },
+  deleted: { says: 'It was deleted with its secrets, and nothing more is delivered.', ends: true },
+  test_requested: {
+    ...quiet,
+    says: 'A test was asked for: this very event is delivered to the address, whatever else it asks for.',
+    computes: ['testId'],
+    example: { testId: REQUEST_ID },
+  },
+  // `from` is null where the span begins with a time; `missed` is what is missed after this replay.
+  replay_requested: {
+    ...quiet,
+    ...later,
+    says: 'What happened in a span of the log was asked for again: after `from`, at `time` or later, up to `to`.',
+    computes: ['replayId', 'from', 'to', 'time', 'missed'],
+    example: { replayId: REQUEST_ID, from: placeOf(1200), to: placeOf(1500) },
+  },
+  redelivery_requested: {
+    ...quiet,
+    says: 'One delivery was asked for again; its id is that of the event which is delivered.',
+    computes: ['redeliveryId', 'deliveryId'],
+    example: { redeliveryId: REQUEST_ID, deliveryId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1c' },
+  },
+  redrive_requested: {
+    ...quiet,
+    says: 'Every delivery that was given up was asked for again.',
+    computes: ['redriveId'],
+    example: { redriveId: REQUEST_ID },
+  },
+} as const satisfies EventsOf<Fields, unknown>;
+
+/** By the types of its events, what they hold. */
+export type WebhookEvents = {
+  readonly [Name in keyof typeof EVENTS as `webhook.${Name}`]: { readonly webhookId: WebhookId; readonly ownerId: UserId } & Held<
+    (typeof EVENTS)[Name]
+  >;
+};
+export type WebhookEvent = {
+  readonly [Type in keyof WebhookEvents]: { readonly type: Type; readonly data: WebhookEvents[Type] };
+}[keyof WebhookEvents];
+type Held<Event> = { readonly [Name in Named<Event, 'creates' | 'computes'>]: ValueOf<Fields[Name]> } & {
+  readonly [Name in Named<Event, 'changes'>]?: ValueOf<Fields[Name]>;
+};
+type Named<Event, How extends string> = {
+  [Each in How]: Event extends Readonly<Record<Each, readonly (infer Name extends keyof Fields)[]>> ? Name : never;
+}[How];
+
+/** What its events add up to while it is there. */
+export type Webhook = Omit<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }, 'owner' | 'secret' | 'oldSecretsEndAt'> & {
+  readonly id: WebhookId;
+  readonly owner: UserId;
+  /** The last one signs, and those before it until their ends. */
+  readonly secret: readonly (string | null)[];
+  readonly oldSecretsEndAt: readonly string[];
+};
+
+export const presentIn = (state: AggregateState): Webhook | undefined =>
+  // As its events, which the codec has checked, add up.
+  state.status === 'present' ? (state.fields as unknown as Webhook) : undefined;
+
+const made = new WeakMap<Domain, Kind>();
+
+/** With the filters of a domain. */
+export const webhookOf = (domain: Domain): Kind => {
+  const kind = made.get(domain) ?? makeKind([...filtersOf(domain).keys()], forms.filterIn(domain));
+  made.set(domain, kind);
+  return kind;
+};
+
+const makeKind = (filters: readonly string[], filter: z.ZodType<forms.WebhookFilter>): Kind => {
+  const webhook = declareFor<string>()('webhook', {
+    owner: 'owner',
+    fields: fieldsOf(filters, filter),
+    events: EVENTS,
+    commands: { delete: { emits: 'deleted' } },
+    rights: { manage: { scope: 'manage', signedIn: 'own' } } as never,
+    reactions: { owner: { deleted: { run: 'delete' } } } as never,
+  });
+  return { ...kindOf(webhook), isManaged: true };
+};
+
+/** By which filters there are, nothing of this differs. */
+export const evolveWebhook = evolveOf(makeKind([], z.record(z.string(), z.number())));
