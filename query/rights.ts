@@ -5,7 +5,7 @@ import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { type Caller, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import type { Member, Source } from './sources.ts';
+import { type Member, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of what a caller may read, as conditions on the row t. */
@@ -23,11 +23,11 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
   const reach = reachOf(caller, source.right);
   if (reach.size === 0) return [];
   const narrowed: ReadablePart = (parameters) => [
-    ...(source.staysWhenEnded ? ['t.deleted_at is null'] : []),
+    ...presentSql(source),
     ...Object.entries(equal).map(([column, value]) => `t.${column} = ${parameters.add(value)}::bigint`),
   ];
   const state = source.members.find(({ def }) => def.kind === 'states');
-  if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, { right: source.right, source }, parameters)]];
+  if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, source, parameters)]];
   return partsOf(caller, source).flatMap(({ state: value, left }) => {
     if (states !== undefined && !states.includes(value)) return [];
     // As it stands, because some indexes are of one state only.
@@ -38,17 +38,14 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
   });
 };
 
-/** The rows of a kind, or of what is the kernel's own. */
-type Rows = Pick<Source, 'right'> & { readonly source: Source | undefined };
-
 /**
  * The same in one condition on the row t, if it takes any. Of what is as visible as its parent, whoever leads there has asked for the right.
  */
-export const readableRows = (caller: Caller, { right, source }: Rows, parameters: Parameters): readonly string[] => {
-  const reach = reachOf(caller, right);
+export const readableRows = (caller: Caller, source: Source, parameters: Parameters): readonly string[] => {
+  const reach = reachOf(caller, source.right);
   if (reach.size === 0) return ['false'];
-  if (reach.has(always) || (source && isReadAsParent(source))) return [];
-  return [`(${[...reach].map((each) => textOf(caller, source?.kind, each, parameters)).join(' or ')})`];
+  if (reach.has(always) || isReadAsParent(source)) return [];
+  return [`(${[...reach].map((each) => textOf(caller, source.kind, each, parameters)).join(' or ')})`];
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
@@ -88,11 +85,9 @@ const partsOf = (
   return states.map((state) => ({ state, left: always }));
 };
 
-const textOf = (caller: Caller, kind: Kind | undefined, condition: Expression, parameters: Parameters): string => {
+const textOf = (caller: Caller, kind: Kind, condition: Expression, parameters: Parameters): string => {
   if (caller.kind === 'system') return 'true';
   const viewer = (): string => `${parameters.add(userIdOf(caller))}::bigint`;
-  // What is the kernel's own has an owner, and rights to it ask for nothing else.
-  if (kind === undefined) return `t.owner_id = ${viewer()}`;
   // PostgreSQL refuses a value that no condition names.
   const writer = writerFor(viewer);
   return conditionSql(writer, condition, { domain: caller.policy.domain, kind, row: 't' });

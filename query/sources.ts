@@ -4,11 +4,12 @@ import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import { webhookOf } from '#kernel/declare/webhook.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
-import { columnsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import type { Operation } from '#shared/policy.ts';
 import { notFound, type RejectionCode } from '#shared/rejection.ts';
 
@@ -73,6 +74,8 @@ export type Source = {
   readonly isNewestFirst: boolean;
   /** Rows of those who were deleted stay, because others name them. */
   readonly staysWhenEnded: boolean;
+  /** Which column tells rows that are there from those that are no more than a name for others, or about to go with their owner. */
+  readonly presence: { readonly column: string; readonly isNull: boolean } | undefined;
   readonly parent: Member | undefined;
   readonly owner: Member | undefined;
   readonly children: readonly Child[];
@@ -99,7 +102,10 @@ export type ItemSource = {
 };
 
 export type Sources = {
+  /** Of the domain. */
   readonly all: readonly Source[];
+  /** The kernel’s own. */
+  readonly webhooks: Source;
   of(kind: string): Source | undefined;
 };
 
@@ -125,29 +131,33 @@ export const demandItems = ({ kind, items }: Source, list: ListInfo): ItemSource
 
 const makeSources = (domain: Domain): Sources => {
   const all = Object.values(domain.kinds).map((kind) => sourceOf(domain, kind));
-  const byKind = new Map(all.map((source) => [source.kind.name, source]));
-  return { all, of: (kind) => byKind.get(kind) };
+  const webhooks = sourceOf(domain, webhookOf(domain));
+  const byKind = new Map([...all, webhooks].map((source) => [source.kind.name, source]));
+  return { all, webhooks, of: (kind) => byKind.get(kind) };
 };
 
 const sourceOf = (domain: Domain, kind: Kind): Source => {
   const guards = guardsOf(kind);
-  const members = columnsOf(kind).map(([name, def]) => ({
-    name,
-    def,
-    column: column(name, def),
-    target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
-    guard: guards.get(name),
-  }));
+  const members = columnsOf(kind).flatMap(([name, def]) =>
+    partsOf(name, def).map((part) => ({
+      name,
+      def,
+      column: part.column,
+      target: def.kind === 'ref' && !kind.isManaged ? domain.kinds[targetOf(def)] : undefined,
+      guard: guards.get(name),
+    })),
+  );
   return {
     kind,
     table: `read_model.${kind.table}`,
-    right: operationOf(kind, 'read') as Operation,
+    right: operationOf(kind, kind.isManaged ? 'manage' : 'read') as Operation,
     members,
     guards,
     filters: filtersOf(kind, members),
     sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false }, ...sortsOf(kind, members)],
     isNewestFirst: !kind.oldestFirst,
     staysWhenEnded: staysWhenEnded(kind),
+    presence: staysWhenEnded(kind) ? { column: 'deleted_at', isNull: true } : kind.isManaged && { column: 'url', isNull: false },
     parent: members.find(({ name }) => name === kind.parent),
     owner: members.find(({ name }) => name === kind.owner),
     children: childrenOf(domain, kind),
@@ -270,6 +280,12 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
 };
 
 export type Row = Readonly<Record<string, unknown>>;
+
+/** Whether a row is there, as a condition on the row t. */
+export const presentSql = ({ presence }: Source): readonly string[] =>
+  presence ? [`t.${presence.column} is ${presence.isNull ? '' : 'not '}null`] : [];
+
+export const isPresent = ({ presence }: Source, row: Row): boolean => !presence || (row[presence.column] === null) === presence.isNull;
 
 /** The fields of a row as rights ask for them. */
 export const fieldsIn = ({ fields }: Needs, row: Row, where: 'column' | 'joined' = 'column'): State => {

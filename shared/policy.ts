@@ -65,9 +65,8 @@ export type Policy = {
 /** An operation of an aggregate, or of the kernel. */
 export type Operation = `${string}.${string}`;
 
-/** What is no aggregate of a domain. */
+/** What is no aggregate. */
 const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
-  'webhook.manage': { scope: 'manage:webhooks', signedIn: 'own' },
   // only of what they may read, which the read rules of the single items say
   'events.read': { scope: 'read:events', signedIn: true },
   // by which client, by which request, and because of what somebody did something

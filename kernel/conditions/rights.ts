@@ -1,4 +1,5 @@
 import { StartRefused } from '#shared/start-refused.ts';
+import { webhookOf } from '../declare/webhook.ts';
 import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { always, at, type Expression, never, resolve } from './expression.ts';
@@ -36,8 +37,8 @@ export const operationOf = (kind: Kind, name: string): `${string}.${string}` => 
 
 const resolveAll = (domain: Domain): Rights => {
   const rights = new Map<string, Right>();
-  for (const kind of Object.values(domain.kinds))
-    for (const name of new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
+  for (const kind of [...Object.values(domain.kinds), webhookOf(domain)])
+    for (const name of kind.isManaged ? ['manage'] : new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
       const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
       const operation = operationOf(kind, name);
       rights.set(operation, { operation, scope: scopeOf(kind, name), kind, ...apart(byRole) });

@@ -62,7 +62,7 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
   ).personal(),
   secret: value<string | null>(forms.secret, [], { remembers: OLD_SECRETS_MAX + 1, concealed: () => [] }).personal(),
   scopes: value(forms.scopes, [part('scopes', 'text[]', 'scopes')]),
-  enabled: value(z.boolean(), [part('is_enabled', 'boolean', 'enabled')]),
+  enabled: value(z.boolean(), [part('is_enabled', 'boolean', 'enabled')]).filter(),
   reason: value<forms.DisabledReason | null>(forms.disabledReason, [optionalPart('disabled_reason', 'text', 'disabledReason')]),
   // The log is told as well, because the row must be the same in every copy of it, wherever it is shown.
   missed: value(missed, [

@@ -1,13 +1,13 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Operation } from '#shared/policy.ts';
 import type { Table } from '#shared/read-model/change.ts';
+import { demandSource, sourcesOf } from '../sources.ts';
 
 /** What has a stream of its own and a row in the read model. */
 export type Kind = string;
 
 /** Where they are by REST. */
-export const pathOf = (domain: Domain, kind: Kind, id: number): string =>
-  `/${kind === 'webhook' ? 'webhooks' : domain.kinds[kind]?.path}/${id}`;
+export const pathOf = (domain: Domain, kind: Kind, id: number): string => `/${demandSource(sourcesOf(domain), kind).kind.path}/${id}`;
 
 /** What reading it takes. */
 export const readingOf = (kind: Kind): Operation => (kind === 'webhook' ? 'webhook.manage' : `${kind}.read`);

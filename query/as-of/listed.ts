@@ -2,12 +2,10 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
 import { isReadAsParent, readableParts } from '../rights.ts';
-import type { Filter, Row, Source } from '../sources.ts';
-import { webhookResource } from '../webhooks/representation.ts';
+import { type Filter, isPresent, type Row, type Source } from '../sources.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
 import type { Past } from './past.ts';
-import type { WebhookThen } from './present.ts';
 
 /** What lists held then: where to look for it, and which of what was there a caller may see. */
 
@@ -24,7 +22,7 @@ type Wanted = {
 type Then = Row & { readonly id: number; readonly created_at: Date };
 
 export const listedThen = (past: Past, caller: Caller, { source, under, filter }: Wanted): Listed<Then> => {
-  const { kind, right, owner, filters, staysWhenEnded } = source;
+  const { kind, right, owner, filters } = source;
   const isAuditing = isAuditor(caller, kind.name);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
   const equal = equalIn(asked, filter, under);
@@ -37,12 +35,12 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
     async look({ id }) {
       const row = (await past.find(kind.name, id)).row as Then | undefined;
       // What stood still then was in no list.
-      if (!row || (staysWhenEnded && row.deleted_at !== null) || !fits(row)) return undefined;
+      if (!row || !isPresent(source, row) || !fits(row)) return undefined;
       if (!isAuditing && !isReadAsParent(source)) {
         const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
         if (resource === undefined || !may(caller, right, resource)) return undefined;
       }
-      return owner === undefined || (await isThere(past, row[owner.column])) ? row : undefined;
+      return owner?.target === undefined || (await isThere(past, row[owner.column])) ? row : undefined;
     },
   };
 };
@@ -81,30 +79,10 @@ const partsGone = (source: Source, equal: Equal): readonly Part[] => {
   if (staysWhenEnded) return [() => ({ table: kind.table, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
   const { parent } = tableOf(kind);
   const parentId = parent === null ? undefined : equal[parent];
-  return [removedPart(kind.table, parentId)];
-};
-
-const removedPart =
-  (table: string, parentId: number | undefined): Part =>
-  (parameters) => ({
+  const removed: Part = (parameters) => ({
     table: 'removed',
     isRemoved: true,
-    conditions: [`t.kind = '${table}'`, ...(parentId === undefined ? [] : [`t.parent_id = ${parameters.add(parentId)}::bigint`])],
+    conditions: [`t.kind = '${kind.table}'`, ...(parentId === undefined ? [] : [`t.parent_id = ${parameters.add(parentId)}::bigint`])],
   });
-
-type WebhookFilter = { readonly owner?: number | undefined; readonly enabled?: boolean | undefined };
-
-export const webhooksThen = (past: Past, caller: Caller, { owner, enabled }: WebhookFilter): Listed<WebhookThen> => {
-  const now: Part = (parameters) => ({
-    table: 'webhooks',
-    conditions: owner === undefined ? [] : [`t.owner_id = ${parameters.add(owner)}::bigint`],
-  });
-  return {
-    parts: [now, ...(isAuditor(caller, 'webhook') ? [removedPart('webhooks', owner)] : [])],
-    async look({ id }) {
-      const row = (await past.find('webhook', id)).row as WebhookThen | undefined;
-      if (!row || row.url === null || !may(caller, 'webhook.manage', webhookResource(row))) return undefined;
-      return enabled === undefined || row.is_enabled === enabled ? row : undefined;
-    },
-  };
+  return [removed];
 };

@@ -10,7 +10,7 @@ import { withReferences } from '../kinds/rows.ts';
 import { type Picked, readListUpTo } from '../lists/list.ts';
 import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
 import type { Reader } from '../read-routes.ts';
-import { demandSource, type Row, type Source, sourcesOf } from '../sources.ts';
+import { demandSource, isPresent, type Row, type Source, sourcesOf } from '../sources.ts';
 import { type Kind, pathOf } from './aggregates.ts';
 import { type Candidate, findThen, type Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
@@ -94,7 +94,7 @@ export const demandParent = async ({ domain, source, kind, past, reader }: Paren
   const { state, row } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  if (state === 'gone' || !row || (above.staysWhenEnded && row.deleted_at !== null)) throw new Rejection(deleted(kind));
+  if (state === 'gone' || !row || !isPresent(above, row)) throw new Rejection(deleted(kind));
   if (!source.parent || isAuditor(caller, source.kind.name)) return id;
   const whole = await withReferences(above, row, (target, other) => past.row<Row>(target.name, other));
   if (!whole || !mayListUnder(domain, source, whole, caller)) throw new Rejection(notFound(kind));

@@ -3,8 +3,8 @@ import type { Caller, Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { representationOf } from '../kinds/representation.ts';
 import { resourceIn, withReferences } from '../kinds/rows.ts';
-import { demandSource, type Row, sourcesOf } from '../sources.ts';
-import { representWebhook, type WebhookRow, webhookResource } from '../webhooks/representation.ts';
+import { demandSource, isPresent, type Row, sourcesOf } from '../sources.ts';
+import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
 import type { Past } from './past.ts';
 
@@ -19,27 +19,17 @@ type Shown = {
 /** Makes of the row that something had what was shown of it; of some, nothing was, though they had one. */
 type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefined>;
 
-export type WebhookThen = Omit<WebhookRow, 'url'> & { readonly url: string | null };
-
-export const presentOf = (domain: Domain, kind: Kind): Present =>
-  kind === 'webhook' ? presentWebhook(domain) : presentAggregate(domain, kind);
-
-const presentAggregate = (domain: Domain, kind: Kind): Present => {
+export const presentOf = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
-  const representation = representationOf(domain, source);
-  return async (past, row, caller) => {
-    if (source.staysWhenEnded && row.deleted_at !== null) return undefined;
-    const whole = await withReferences(source, row, (target, id) => past.row<Row>(target.name, id));
+  const representation = kind === 'webhook' ? undefined : representationOf(domain, source);
+  return async ({ identity, row: find }, row, caller) => {
+    if (!isPresent(source, row)) return undefined;
+    const whole = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
+    if (!whole) return undefined;
+    const resource = resourceIn(source, whole);
+    if (!representation)
+      return { version: whole.version, item: representWebhook(whole as WebhookRow & Row, { domain, caller, identity }), resource };
     const { represent, versionOf } = representation.to(caller);
-    return whole && { version: versionOf(whole), item: represent(whole), resource: resourceIn(source, whole) };
+    return { version: versionOf(whole), item: represent(whole), resource };
   };
 };
-
-const presentWebhook =
-  (domain: Domain): Present =>
-  async ({ identity }, row, caller) => {
-    const { url, ...rest } = row as unknown as WebhookThen;
-    if (url === null) return undefined;
-    const webhook: WebhookRow = { ...rest, url };
-    return { version: webhook.version, item: representWebhook(webhook, { domain, caller, identity }), resource: webhookResource(webhook) };
-  };

@@ -7,10 +7,9 @@ import type { Asked } from '../kinds/list.ts';
 import type { KindRead, KindReads } from '../kinds/reads.ts';
 import type { AnyReads, Reader, Reads } from '../read-routes.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
-import { webhookOwnerFor } from '../webhooks/reads.ts';
 import { type Kind, pathOf } from './aggregates.ts';
 import { createItemOpener, createItemReader, isAuditor, mayReadNow } from './items.ts';
-import { listedThen, webhooksThen } from './listed.ts';
+import { listedThen } from './listed.ts';
 import { demandCreationOrder, demandParent, readListThen } from './lists.ts';
 import { itemReadsThen } from './lists-of-items.ts';
 import { createMomentFinder } from './moment.ts';
@@ -54,7 +53,7 @@ export const readsAsOf = (
       now.webhooks.getWebhook,
       then.item('webhook', (reader) => now.webhooks.getWebhook(reader, {})),
     ),
-    listWebhooks: either(now.webhooks.listWebhooks, then.listWebhooks),
+    listWebhooks: either(now.webhooks.listWebhooks, then.list('webhook')),
   };
 };
 
@@ -113,18 +112,10 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
         await demandNow('user', reader, () => now.listOfUser(kind)(reader, { limit: 1 }));
         return listUnder(source, reader, { asked, kind: 'user', column: source.owner?.column ?? '' });
       },
-    listWebhooks: async (reader: Reader, asked: Parameters<Reads['listWebhooks']>[1] & Then): Promise<ListAnswer> => {
-      const past = await open(reader, asked.at);
-      const owner = webhookOwnerFor(reader.caller, asked.owner);
-      const listed = webhooksThen(past, reader.caller, { owner: owner === 'nobody' ? NOBODY : owner, enabled: asked.enabled });
-      return readListThen({ domain, pool, past, reader }, { kind: 'webhook', path: '/webhooks', asked, ...listed });
-    },
   };
 };
 
 type Under = { readonly asked: Asked & Then; readonly kind: Kind; readonly column: string };
-
-const NOBODY = 0;
 
 /** Of what is not there now, only auditors are told. */
 const demandNow = async (above: Kind, reader: Reader, read: () => Promise<unknown>): Promise<void> => {

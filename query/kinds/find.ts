@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { refuseParked } from '../parked.ts';
-import type { Source } from '../sources.ts';
+import { presentSql, type Source } from '../sources.ts';
 import { createFinder } from '../statement.ts';
 import { type ItemRow, selectionOfItem } from './rows.ts';
 
@@ -11,11 +11,11 @@ import { type ItemRow, selectionOfItem } from './rows.ts';
 export type FindItem = (id: number | undefined, isSeen: (row: ItemRow) => boolean) => Promise<ItemRow>;
 
 export const createItemFinder = (pool: Pool, source: Source): FindItem => {
-  const { kind, table, owner, parent, staysWhenEnded } = source;
+  const { kind, table, owner, parent } = source;
   const { columns, joins } = selectionOfItem(source);
-  // Those who were deleted left a row without a person.
-  const isThere = staysWhenEnded ? ' and t.deleted_at is null' : '';
-  const findRows = createFinder<ItemRow>((condition) => `select ${columns} from ${table} t${joins} where ${condition}${isThere}`);
+  const findRows = createFinder<ItemRow>(
+    (condition) => `select ${columns} from ${table} t${joins} where ${[condition, ...presentSql(source)].join(' and ')}`,
+  );
   const find = coalesce<number, ItemRow>((ids) => findRows(pool, ids));
   const isParked = ({ target, column }: { readonly target: typeof kind | undefined; readonly column: string }, row: ItemRow) =>
     target && refuseParked(pool, streamName(target.name, row[column] as number));

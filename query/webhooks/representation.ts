@@ -5,7 +5,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { positionHere } from '#shared/events/places.ts';
 import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#shared/events/webhook.ts';
-import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 
@@ -65,8 +65,6 @@ const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): Webho
 /** Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and nothing is to be lost. */
 export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>, log: LogIdentity) =>
   missed_since === null ? null : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
-
-export const webhookResource = ({ owner_id }: Pick<WebhookRow, 'owner_id'>): Resource => ({ fields: { owner: owner_id } });
 
 /** Whoever may see it may do everything with it that its state allows. */
 const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {

@@ -46,7 +46,18 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
 };
 
 /** Those who were deleted stay for those who name them. */
-export const presence = ({ staysWhenEnded }: Source, row: Row): readonly Sql[] => (staysWhenEnded ? [sql`${row}.deleted_at is null`] : []);
+export const presence = ({ presence: by }: Source, row: Row): readonly Sql[] =>
+  by ? [sql`${row}.${Sql.identifier(by.column)} is ${by.isNull ? sql`` : sql`not `}null`] : [];
+
+/** Left to the resolvers, but for the id, because `node` may lead to one. */
+export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Mapping => ({
+  table: sql`read_model.${Sql.identifier(webhooks.kind.table)}`,
+  letter: 'w',
+  values: { id: (row) => plainJson(sql`${row}.id`) },
+  rows: {},
+  isReadable: (row) => allOf([...presence(webhooks, row), readable.rightTo(webhooks.right, row)]),
+  orders: {},
+});
 
 /** For those who may; null for others. */
 const guarded = ({ readable }: Options, source: Source, field: string, json: (row: Row) => Pieces): ((row: Row) => Pieces) => {

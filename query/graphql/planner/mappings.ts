@@ -3,11 +3,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../sources.ts';
 import { listsOf } from '../names.ts';
 import { mappingOfItems } from './items.ts';
-import { mappingOf, matching, presence } from './kinds.ts';
+import { mappingOf, matching, presence, webhookMapping } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';
 import { type Readable, viewerId } from './readable.ts';
 import { allOf, sql } from './sql.ts';
-import { WEBHOOK } from './webhooks.ts';
 
 /** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
 export const BY_ID = 'by id';
@@ -38,7 +37,7 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
       ...Object.fromEntries(
         sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), mappingOfItems(options, each)])),
       ),
-      Webhook: WEBHOOK,
+      Webhook: webhookMapping(options),
     },
     query: {
       node: BY_ID,

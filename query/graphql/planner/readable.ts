@@ -1,4 +1,4 @@
-import { always, type Expression } from '#kernel/conditions/expression.ts';
+import type { Expression } from '#kernel/conditions/expression.ts';
 import { partsSql } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
 import { type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
@@ -67,8 +67,3 @@ const createGrants = (): ((operation: Operation) => Granted<Sql>) => {
     };
   };
 };
-
-/** Webhooks are the kernel's, and depend on their owner alone. */
-export const isReadableWebhook = (webhook: Row): Sql => sql`(${MANAGES_ALL} or (${MANAGES_OWN} and ${webhook}.owner_id = ${viewerId}))`;
-const MANAGES_ALL = parameter('boolean', ({ caller }) => reachOf(caller, 'webhook.manage').has(always));
-const MANAGES_OWN = parameter('boolean', ({ caller }) => [...reachOf(caller, 'webhook.manage')].some((each) => each !== always));

@@ -5,8 +5,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { type AskedItems, countItems, listItems } from '../../item-rows.ts';
 import { resourceOf } from '../../kinds/rows.ts';
 import type { ReadConnections } from '../../searches.ts';
-import type { ItemSource } from '../../sources.ts';
-import { webhookResource } from '../../webhooks/representation.ts';
+import { type ItemSource, isPresent } from '../../sources.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {
   countRows,
@@ -19,7 +18,6 @@ import {
   listRows,
   type Row,
   TOO_LONG,
-  type WebhookRow,
 } from './rows.ts';
 
 /** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
@@ -104,7 +102,6 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
 
 /** What rights to a row are asked of; nothing if it is there for others only. */
 export const resourceOfRow = async ({ source }: Listing, row: Row, find: Loaders['find']): Promise<Resource | undefined> => {
-  if (!source) return (row as unknown as WebhookRow).url === null ? undefined : webhookResource(row as unknown as WebhookRow);
-  if (source.staysWhenEnded && row.deleted_at !== null) return undefined;
+  if (!isPresent(source, row)) return undefined;
   return resourceOf(source, row, ({ type }, id) => find(type, id));
 };

@@ -5,7 +5,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { findThen, type Stretch } from '../../as-of/candidates.ts';
 import { isAuditor } from '../../as-of/items.ts';
-import { listedThen, webhooksThen } from '../../as-of/listed.ts';
+import { listedThen } from '../../as-of/listed.ts';
 import { allThen, itemsThen } from '../../as-of/lists-of-items.ts';
 import type { Past } from '../../as-of/past.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
@@ -44,9 +44,7 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
       throw refused('Words are looked for in what is there now.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
-    if (source) return listedThen(past, caller, { source, under, filter: asked.filter });
-    const { owner, enabled } = asked.filter;
-    return webhooksThen(past, caller, { owner: both(under?.id, owner as number | undefined), enabled: enabled as boolean | undefined });
+    return listedThen(past, caller, { source, under, filter: asked.filter });
   };
   return {
     find,
@@ -76,12 +74,6 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     },
   };
 };
-
-const NOBODY = -1;
-
-/** Whose they must be, where two may say so. */
-const both = (one: number | undefined, other: number | undefined): number | undefined =>
-  one !== undefined && (other ?? one) !== one ? NOBODY : (one ?? other);
 
 const stretchOf = ({ descending, isBackward, after, before }: Asked): Stretch => ({
   isDownward: descending !== isBackward,

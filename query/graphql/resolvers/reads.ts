@@ -27,7 +27,7 @@ export const readById = async (context: Context, type: string, given: unknown): 
     return null;
   }
   if (await loaders.isReadable(row)) return row;
-  const parent = source?.parent;
+  const { parent } = source;
   if (!past && parent?.target) await refuseParked(pool, streamName(parent.target.name, row[parent.column] as number));
   return null;
 };

@@ -3,10 +3,9 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';
 import { readableRows } from '../../rights.ts';
-import { type Filter, type Sort, type Source, sourcesOf } from '../../sources.ts';
+import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
-import { webhookColumnsOf } from '../../webhooks/statements.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 
 /** The rows that fields are resolved from, read for many parents by one statement. */
@@ -29,7 +28,7 @@ export type Listing = {
   readonly type: string;
   /** The kind of the streams whose states they are. */
   readonly kind: string;
-  readonly source: Source | undefined;
+  readonly source: Source;
   readonly table: string;
   /** All but long texts. */
   readonly columns: string;
@@ -37,8 +36,6 @@ export type Listing = {
   readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by'>[];
   readonly sorts: readonly Sort[];
   readonly isNewestFirst: boolean;
-  /** Of a row that is more than a name for others. */
-  readonly isThere: string | undefined;
 };
 
 export type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
@@ -52,7 +49,8 @@ export const listingsOf = (domain: Domain): Listings => {
 };
 
 const makeListings = (domain: Domain): Listings => {
-  const all = [...sourcesOf(domain).all.map(listingOf), webhookListing(domain)];
+  const { all: declared, webhooks } = sourcesOf(domain);
+  const all = [...declared, webhooks].map(listingOf);
   const byType = new Map(all.map((listing) => [listing.type, listing]));
   return {
     all,
@@ -75,7 +73,6 @@ const listingOf = (source: Source): Listing => {
     kind: kind.name,
     source,
     columns: [...columns, ...(staysWhenEnded ? ['deleted_at'] : [])].map((each) => `t.${each}`).join(', '),
-    isThere: staysWhenEnded ? 't.deleted_at is null' : undefined,
   };
 };
 
@@ -84,24 +81,6 @@ const LONG_CHARACTERS = 10_000;
 /** Texts that are long are read for those alone of whom they are asked. */
 export const isLong = ({ def }: Pick<Source['members'][number], 'def'>): boolean =>
   def.kind === 'text' && ((def.recorded.meta()?.maxLength as number | undefined) ?? 0) > LONG_CHARACTERS;
-
-/** Webhooks are the kernel's own. */
-const webhookListing = (domain: Domain): Listing => ({
-  type: 'Webhook',
-  kind: 'webhook',
-  source: undefined,
-  table: 'read_model.webhooks',
-  columns: webhookColumnsOf(domain),
-  right: 'webhook.manage',
-  filters: [
-    { name: 'owner', column: 'owner_id', by: 'id' },
-    { name: 'enabled', column: 'is_enabled', by: 'value' },
-  ],
-  sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false }],
-  isNewestFirst: true,
-  // One without an address is about to go with its owner.
-  isThere: 't.url is not null',
-});
 
 const columnsWithType = ({ type, columns }: Listing): string => `'${type}' as "__typename", ${columns}`;
 
@@ -198,16 +177,20 @@ type From = {
 /** What somebody owns must have its owner to stand in a list, who is not there while they are parked. */
 const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, column }: Asked): string => {
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
-  const { source, isThere } = listing;
-  const there = isThere === undefined ? [] : [isThere];
-  const conditions = [...belongs, ...there, ...readableRows(caller, listing, parameters), ...filtered(listing, filter, parameters)];
+  const { source } = listing;
+  const conditions = [
+    ...belongs,
+    ...presentSql(source),
+    ...readableRows(caller, source, parameters),
+    ...filtered(listing, filter, parameters),
+  ];
   const sort = listing.sorts.find((each) => each.column === column);
-  const stateColumn = source?.members.find(({ def }) => def.kind === 'states')?.column;
+  const stateColumn = source.members.find(({ def }) => def.kind === 'states')?.column;
   const ordered = [
     ...(sort?.state === undefined ? [] : [`t.${stateColumn} = '${sort.state}'`]),
     ...(sort?.isPartial ? [`t.${column} is not null`] : []),
   ];
-  const owner = source?.owner ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
+  const owner = source.owner?.target ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
   return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
 };
 
