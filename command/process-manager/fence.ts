@@ -6,7 +6,7 @@ export const LEASE = 'process-manager-parked';
 /** By which declaration, and by which owner of the lease, something is done. */
 export type Fence = { readonly fingerprint: string; readonly epoch: number };
 
-class Overtaken extends Error {
+export class Overtaken extends Error {
   constructor() {
     super('another process, or a release whose domain declares other reactions, has taken over');
     this.name = 'Overtaken';

@@ -5,7 +5,8 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
-import { demandFence, type Fence, LEASE } from './fence.ts';
+import { takeBack, tellSeen } from './declaration.ts';
+import { demandFence, type Fence, LEASE, Overtaken } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
 import { isLook, type Look } from './timers.ts';
@@ -37,6 +38,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
+        await tellSeen(pool, following);
         if (await follows?.()) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
       }
@@ -65,10 +67,13 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
 
 /** Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
 const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
-  const { pool, look } = dependencies;
+  const { pool, eventLog, look } = dependencies;
   const next = inTurn(pool, fence);
   return async () => {
-    await demandFence(pool, fence);
+    await demandFence(pool, fence).catch(async (error: unknown) => {
+      if (error instanceof Overtaken) await takeBack(pool, eventLog, fence);
+      throw error;
+    });
     const hasLooked = await look.atAll(fence);
     const { tasks, isLast } = await next();
     await carryOutAll(dependencies, tasks, fence);

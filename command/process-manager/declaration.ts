@@ -1,0 +1,109 @@
+import type { Following } from '#kernel/decide/reactions.ts';
+import type { Position } from '#shared/brands.ts';
+import { migrateLeases } from '#shared/database/lease/lease.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts';
+import { LEASE, Overtaken } from './fence.ts';
+
+/** The follower's name. */
+export const REACTIONS = 'reactions';
+
+/** The fingerprint of a domain that declares no reaction but ends, and no timer. */
+const NOTHING = '';
+
+type Declared = Pick<Following, 'fingerprint'>;
+
+/** Has what is known and to be done be that of this declaration; nothing if it declares no reaction but ends, and no timer. */
+export const declareReactions = async (pool: Pool, eventLog: EventLog, following: Declared | undefined): Promise<void> => {
+  await migrateFollowers(pool);
+  await migrateLeases(pool);
+  await (following === undefined ? forget(pool) : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
+};
+
+/** The leader says this at least so often, by the clock of the database, even while there is nothing to do. */
+const UNSEEN_MAX_S = 15;
+const SEEN_EVERY_S = 1;
+const isUnseenFor = (seconds: number): string => `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
+
+/** That a process works by this declaration. */
+export const tellSeen = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
+  await pool.query(
+    `update process_manager.reacting set seen_at = clock_timestamp() where fingerprint = $1 and ${isUnseenFor(SEEN_EVERY_S)}`,
+    [declared?.fingerprint ?? NOTHING],
+  );
+};
+
+/** Where no process works by the other declaration any more, such as that of a release that was rolled back. */
+export const takeBack = (pool: Pool, eventLog: Pick<EventLog, 'head'>, declared: Declared): Promise<void> =>
+  beginWith(pool, eventLog, { ...declared, isOverdue: isUnseenFor(UNSEEN_MAX_S) });
+
+type Beginning = Declared & {
+  /** SQL that says whether the other declaration has had its time. */
+  readonly isOverdue: string;
+};
+
+/**
+ * What is known by another declaration is forgotten, and made anew of the log from its beginning; what followed by it stays. Nothing new
+ * follows from what was before.
+ */
+const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerprint, isOverdue }: Beginning): Promise<void> => {
+  const head = await eventLog.head();
+  await inTransaction(pool, async (connection) => {
+    // First, as its follower does.
+    const checkpoint = await holdCheckpoint(connection, REACTIONS);
+    await connection.query('lock table process_manager.reacting');
+    const { rows } = await connection.query<{ isKept: boolean }>(
+      `update process_manager.reacting set seen_at = case when fingerprint = $1 then clock_timestamp() else seen_at end
+       returning fingerprint = $1 or not ${isOverdue} as "isKept"`,
+      [fingerprint],
+    );
+    if (rows[0]?.isKept) return;
+    await connection.query(
+      `insert into process_manager.reacting (fingerprint, after_position, seen_at) values ($1, $2, clock_timestamp())
+       on conflict (only_one) do update set fingerprint = $1, after_position = greatest(reacting.after_position, $2), seen_at = excluded.seen_at`,
+      [fingerprint, checkpoint?.position ?? head],
+    );
+    await connection.query(
+      'truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark, process_manager.fan_out',
+    );
+    // A process that goes by the other declaration finds that it is not where it left it.
+    await connection.query(
+      `update public.follower_checkpoint set position = 0, event = null, event_position = null, moved_at = clock_timestamp(), moved_position = 0
+       where follower = $1`,
+      [REACTIONS],
+    );
+    await endLeases(connection);
+  });
+};
+
+/** Whatever is declared again later begins anew: nothing follows from what happens meanwhile. */
+const forget = async (pool: Pool): Promise<void> => {
+  await inTransaction(pool, async (connection) => {
+    await holdCheckpoint(connection, REACTIONS);
+    const { rowCount } = await connection.query(
+      'update process_manager.reacting set fingerprint = $1, seen_at = clock_timestamp() where fingerprint <> $1',
+      [NOTHING],
+    );
+    if (rowCount === 0) return;
+    await connection.query('delete from process_manager.task where skipped_at is null');
+    await connection.query('delete from public.follower_checkpoint where follower = $1', [REACTIONS]);
+    await endLeases(connection);
+  });
+};
+
+/** Their owners, who go by the other declaration, find out at once, even if they wait for an event. */
+const endLeases = async (connection: Connection): Promise<void> => {
+  await connection.query(`update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = any($1)`, [[REACTIONS, LEASE]]);
+};
+
+/** The position from which on something follows; throws if another declaration has taken over. */
+export const actsAfter = async (connection: Pick<Pool, 'query'>, { fingerprint }: Declared, lock = ''): Promise<Position> => {
+  const { rows } = await connection.query<{ after: Position }>(
+    `select after_position as after from process_manager.reacting where fingerprint = $1 ${lock}`,
+    [fingerprint],
+  );
+  if (rows[0] === undefined) throw new Overtaken();
+  return rows[0].after;
+};

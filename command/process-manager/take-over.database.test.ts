@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { followingOf } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
+import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import { until } from '../../test/engines/until.ts';
+import { requests } from '../../test/toy/requests.ts';
+import { declareReactions } from './declaration.ts';
+
+const HOUR = 3_600_000;
+const { request } = requests.kinds;
+if (!request?.timers.remind || !request.timers.breach) throw new Error('They are declared');
+const { remind, breach } = request.timers;
+const timed = (timers: typeof request.timers): Domain => ({ ...requests, kinds: { ...requests.kinds, request: { ...request, timers } } });
+const former = timed({ remind });
+const next = timed({ remind, breach });
+const without = timed({});
+
+let world: CommandWorld;
+let aheadMs = 0;
+const open = (domain: Domain) => world.open(undefined, undefined, domain, { aheadMs: () => aheadMs });
+beforeEach(async () => {
+  aheadMs = 0;
+  world = await createCommandWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const ask = async (side: CommandSide): Promise<StreamName> => {
+  const customerId: UserId = await registerUser(side, { role: 'customer' as never });
+  const { id } = await side.send({ type: 'AskRequest', customerId, subject: 'x' } as never, by(system));
+  return `request-${id}` as StreamName;
+};
+const untilTimers = (side: CommandSide, stream: StreamName, ...names: readonly string[]) =>
+  until(
+    async () => (await side.pool.query<{ name: string }>('select name from process_manager.timer where stream = $1', [stream])).rows,
+    (rows) =>
+      rows
+        .map(({ name }) => name)
+        .toSorted()
+        .join() === names.join(),
+  );
+const untilNamed = (side: CommandSide, stream: StreamName, name: string) =>
+  until(
+    async () => (await Array.fromAsync(side.eventLog.read(stream))).flat().map(({ type }) => type as string),
+    (types) => types.includes(`request.${name}`),
+  );
+/** As if the process that worked by it had been gone for so long. */
+const forgetSeen = (side: CommandSide) => side.pool.query(`update process_manager.reacting set seen_at = seen_at - interval '20 seconds'`);
+
+test('a process goes on once none works by the declaration that has taken over', async () => {
+  await using side = await open(former);
+  const stream = await ask(side);
+  await untilTimers(side, stream, 'remind');
+  await (await open(next))[Symbol.asyncDispose]();
+  await forgetSeen(side);
+  aheadMs += 73 * HOUR;
+  await untilNamed(side, stream, 'reminded');
+});
+
+test.each([
+  ['of the former release', former],
+  ['without any timer', without],
+])('a process %s that was started again in between takes nothing away for good', async (_, between) => {
+  await using side = await open(next);
+  const stream = await ask(side);
+  await untilTimers(side, stream, 'breach', 'remind');
+  await (await open(between))[Symbol.asyncDispose]();
+  await forgetSeen(side);
+  await untilTimers(side, stream, 'breach', 'remind');
+  aheadMs += 41 * HOUR;
+  await untilNamed(side, stream, 'breached');
+});
+
+test('the declaration of the process that started last applies at once, without an event, as long as the process works', async () => {
+  await using first = await open(former);
+  const stream = await ask(first);
+  await untilTimers(first, stream, 'remind');
+  await using _second = await open(next);
+  await untilTimers(first, stream, 'breach', 'remind');
+  await forgetSeen(first);
+  aheadMs += 41 * HOUR;
+  await untilNamed(first, stream, 'breached');
+  const { rows } = await first.pool.query(
+    `select fingerprint, seen_at > clock_timestamp() - interval '5 seconds' as "isSeen" from process_manager.reacting`,
+  );
+  expect(rows).toEqual([{ fingerprint: followingOf(next)?.fingerprint, isSeen: true }]);
+});
+
+test('what is read again from the beginning of the log does not stand still', async () => {
+  const side = await open(former);
+  await untilTimers(side, await ask(side), 'remind');
+  await side[Symbol.asyncDispose]();
+  await using later = await open(without);
+  await declareReactions(later.pool, later.eventLog, followingOf(former));
+  await later.pool.query(
+    `insert into public.follower_checkpoint (follower, log, position, epoch, moved_at, moved_position)
+     values ('reactions', $1, 3, 0, clock_timestamp() - interval '5 minutes', 3)`,
+    [later.eventLog.identity],
+  );
+  await declareReactions(later.pool, later.eventLog, followingOf(next));
+  const [still] = await readStillness(later.pool, ['reactions']);
+  expect(still).toMatchObject({ position: 0 });
+  expect(still?.stillSeconds).toBeLessThan(60);
+  expect(still?.stillSeconds).toBeGreaterThanOrEqual(0);
+});
+
+test('a declaration waits for a write of the follower, as the follower would for it', async () => {
+  const side = await open(former);
+  await untilTimers(side, await ask(side), 'remind');
+  await side[Symbol.asyncDispose]();
+  await using later = await open(former);
+  await untilTimers(later, await ask(later), 'remind');
+  let declaring: Promise<void> | undefined;
+  await inTransaction(later.pool, async (connection) => {
+    await holdCheckpoint(connection, 'reactions');
+    declaring = declareReactions(later.pool, later.eventLog, followingOf(next));
+    await until(
+      () =>
+        later.pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%follower_checkpoint%for update'`),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await connection.query('select from process_manager.reacting for share');
+  });
+  await declaring;
+});
