@@ -7,8 +7,8 @@ type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
 const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'audit', 'command-line', 'shared', 'kernel', 'domain'];
 
-/** What an operator does by hand is done by the parts of the roles themselves, and a proof holds the roles against each other. */
-const COMPOSING = new Set(['command-line', 'audit']);
+/** What an operator does by hand is done by the parts of the roles themselves. */
+const COMPOSING = 'command-line';
 
 /** What runs in the process of a role, and is started by that role's `role.ts`. */
 const HOSTED = 'audit';
@@ -43,7 +43,7 @@ export const findViolations = (sources: Sources): string[] => {
   return [...bound.flatMap((path) => violationsOf(path, sources)), ...circlesAmong(bound, sources)];
 };
 
-/** Tests may import anything, and so may what composes: `main.ts` and `annals.ts` at the root, the command line, and the audit. */
+/** Tests may import anything, and so may what composes: the files at the root and the command line. */
 const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
 
 const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
@@ -61,7 +61,7 @@ const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 const crossings = (path: string, specifier: string): string[] => {
   if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain')
     return [`${path} imports ${specifier}: the domain is given to the roles, and no role knows it.`];
-  if (!specifier.startsWith('.') || COMPOSING.has(folderOf(path))) return [];
+  if (!specifier.startsWith('.') || folderOf(path) === COMPOSING) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
   if (target === 'main.ts' && path === entryOf(path)) return [];
