@@ -138,6 +138,33 @@ describe('breaks', () => {
     ['another value', { events: { sent: { sets: { status: 'open' } } } }, ['event parcel.sent sets status']],
     ['a personal field that is not any more', { fields: { note: line(100).optional() } }, ['event parcel.placed note personal']],
     ['a personal field that was none', { fields: { thing: line(100).personal() } }, ['event parcel.placed thing personal']],
+    [
+      'a field of a public event that a new version drops',
+      {
+        events: {
+          changed: { changes: ['thing'], version: 2, upcast: { 1: ({ pieces: _, ...data }: object & { pieces?: number }) => data } },
+        },
+      },
+      ['event parcel.changed pieces', 'Instead: Keep the field, or declare an event of another name.'],
+    ],
+    [
+      'another default for what was stored before',
+      { fields: { wrapping: choice('plain', 'gift').default('gift') } },
+      ['event parcel.placed wrapping absent', 'What was stored without wrapping read as "plain", and reads as "gift" now.'],
+    ],
+    [
+      'no default any more for what was stored before',
+      { fields: { wrapping: choice('plain', 'gift') } },
+      ['event parcel.placed wrapping absent', 'What was stored without wrapping read as "plain", and cannot be read now.'],
+    ],
+    [
+      'a field that a whole must bring, and that was not sent back',
+      {
+        fields: { size: integer(1, 9) },
+        events: { placed: { creates: [...created, 'size'] }, changed: { changes: ['thing', 'pieces', 'size'] } },
+      },
+      ['body PUT /parcels/{parcelId} size'],
+    ],
     ['a scope that is gone', { rights: { send: { seller: true } } }, ['scope send:parcels']],
     [
       'a role that is gone',
@@ -149,7 +176,7 @@ describe('breaks', () => {
     const { exit, output, complaint } = await checked(change);
     expect(exit).toBe(1);
     expect(complaint).toMatch(/changes? breaks? the contract in .*\n.* domain record --accept/);
-    const [breaking = ''] = output.split(/^(?:Mind|New)$/m);
+    const [breaking = ''] = output.split(/^(?:Warnings|New)$/m);
     const lines = breaking.split('\n').map((line) => line.trim());
     for (const what of whats) expect(lines).toContain(what);
     expect(breaking).toMatch(/^ {4}Instead: \S.*\.$/m);
@@ -169,32 +196,44 @@ describe('is told, and breaks nothing', () => {
       ['event parcel.placed colour', 'colour is new and required. What was stored before reads as null.', 'graphql Parcel.colour'],
     ],
     ['a wider limit', { fields: { thing: line(200) } }, ['maxLength was 100 and is 200.'].map((each) => `thing ${each}`)],
-    ['a word more', { fields: { wrapping: choice('plain', 'gift', 'none').default('plain') } }, ['wrapping can be "none" now.']],
+    [
+      'a word more',
+      { fields: { wrapping: choice('plain', 'gift', 'none').default('plain') } },
+      ['wrapping can be "none" now.', 'Warnings', 'graphql ParcelWrapping.none'],
+    ],
     [
       'a new version with its upcast',
       { events: { sent: carrying } },
       ['Its version is 2; what was stored before is upcast.', 'thing is new and required. That is version 2.'],
     ],
     [
+      'another default, with a new version',
+      {
+        fields: { wrapping: choice('plain', 'gift').default('gift') },
+        events: { placed: { creates: created, version: 2, upcast: { 1: (data: object) => ({ wrapping: 'plain', ...data }) } } },
+      },
+      ['Warnings', 'event parcel.placed wrapping absent'],
+    ],
+    [
       'a narrower right',
       { rights: { read: { buyer: 'own' } } },
-      ['Mind', 'right parcel.read seller', 'Narrower: seller may do it never, and might always.'],
+      ['Warnings', 'right parcel.read seller', 'Narrower: seller may do it never, and might always.'],
     ],
     [
       'a wider right',
       { rights: { write: { buyer: 'own', seller: true } } },
       ['New', 'right parcel.change seller', 'Wider: seller may do it always, and might never.'],
     ],
-    ['another scope', { rights: { withdraw: { scope: 'send', buyer: 'own' } } }, ['Mind', 'right parcel.withdraw scope']],
+    ['another scope', { rights: { withdraw: { scope: 'send', buyer: 'own' } } }, ['Warnings', 'right parcel.withdraw scope']],
     [
       'an event that does more',
       { events: { sent: { sets: { status: 'sent', wrapping: 'gift' } } } },
-      ['Mind', 'event parcel.sent sets wrapping'],
+      ['Warnings', 'event parcel.sent sets wrapping'],
     ],
     [
       'a field that can be changed too',
       { events: { changed: { changes: ['thing', 'pieces', 'wrapping'] } } },
-      ['event parcel.changed wrapping', 'Mind', 'body PUT /parcels/{parcelId} wrapping'],
+      ['event parcel.changed wrapping', 'Warnings', 'body PUT /parcels/{parcelId} wrapping'],
     ],
   ])('%s', async (_, change, lines) => {
     const { exit, output } = await checked(change);
@@ -241,6 +280,15 @@ test('a break is recorded only where all of it is accepted, with the reason', as
   const accepted = JSON.parse(await readFile(join(folder, 'accepted.json'), 'utf8'));
   expect(accepted).toContainEqual({ what: 'event parcel.withdrawn', says: 'The type of event is gone.', reason: 'Nobody withdraws' });
   expect(accepted).toHaveLength(3);
+});
+
+test('a new version of an internal event may drop a field', async () => {
+  const sent = { ...carrying, internal: true };
+  await call(shop({ events: { sent } }), 'record');
+  const drop = ({ thing: _, ...data }: { thing?: string }) => data;
+  const dropped = { sets: sent.sets, internal: true, version: 3, upcast: { ...sent.upcast, 2: drop } };
+  const { exit, output } = await call(shop({ events: { sent: dropped } }), 'check');
+  expect([exit, output]).toEqual([0, expect.stringContaining('thing is gone. That is version 3.')]);
 });
 
 test('what breaks nothing cannot be accepted, and words are whole', async () => {

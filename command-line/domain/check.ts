@@ -34,7 +34,7 @@ export const domainCheck: Command = {
     const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
     for (const line of others.slice(0, SHOWN_MAX)) await terminal.write(line);
     if (findings.length + others.length === 0) return terminal.write(`The domain is as ${folder} records it.`);
-    const outcome = `Nothing breaks the contract in ${folder}, but not all of it is recorded: npm run annals -- domain record takes it in.`;
+    const outcome = `Nothing breaks the contract in ${folder}, but not all of it is recorded: npm run annals -- domain record records it.`;
     if (given.flags.has('exact')) throw new StartRefused(outcome);
     await terminal.write(outcome);
   },
@@ -56,13 +56,13 @@ export const refusalOf = (broken: number, folder: string): string =>
   `${broken === 1 ? 'A change breaks' : `${broken} changes break`} the contract in ${folder}. Do what is said instead, or let it through with its reason:\n` +
   `npm run annals -- domain record --accept '<what>' --reason '<why>'`;
 
-/** Texts, examples and the order of things, of which no client depends. */
+/** Texts, examples and the order of things, that no client depends on. */
 const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[] =>
   Object.entries(filesOf(now)).flatMap(([file, text]) =>
     files[file] === text ? [] : differencesOf(file, files[file] ?? '', text).map((line) => `${file}: ${line}`),
   );
 
-const TITLES = { breaks: 'Breaks', warns: 'Mind', adds: 'New' } as const;
+const TITLES = { breaks: 'Breaks', warns: 'Warnings', adds: 'New' } as const;
 
 /** The same change in several places is told once. */
 export const tell = async (terminal: Terminal, findings: readonly Finding[]): Promise<void> => {

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
-import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
+import { breaksReaders, compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import type { Contract, EventContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
 const KEEP = 'Leave the event in the declaration: no command need emit it, but the log may hold it for ever.';
 const VERSION = 'Give the event the next `version`, and an `upcast` from the one before.';
+const KEEP_FIELD = 'Keep the field, or declare an event of another name.';
 const ANOTHER = 'Declare an event of another name for what is meant now, and leave this one as it is.';
 
-/** What was stored must stay readable and mean the same; whoever follows events must still find what they read. */
+/** What was stored must stay readable and mean the same; subscribers must still find what they read. */
 export const compareEvents = (before: Contract['events'], after: Contract['events']): readonly Finding[] => {
   const { gone, came, both } = byName(before, after);
   return [
@@ -35,7 +36,7 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
   const what = `event ${type} visibility`;
   return is.visibility === 'internal'
     ? [breaks(what, 'It is internal now, so that nobody hears of it any more.', 'Leave it without `internal`.')]
-    : [warns(what, 'It is told to clients now, also what was recorded before.')];
+    : [warns(what, 'It is published to subscribers now, also what was recorded before.')];
 };
 
 /** The log is read by what is declared now. */
@@ -66,13 +67,28 @@ const dataChanges = (type: string, was: EventContract, is: EventContract): reado
   const hasNewVersion = is.version > was.version;
   return [
     ...sealChanges(type, was, is, hasNewVersion),
+    ...absentChanges(type, was, is, hasNewVersion),
     ...compareSchemas({ schema: was.schema }, { schema: is.schema }).map((change) => {
       const [what, says] = [`event ${type} ${change.path}`.trim(), sentenceOf(change)];
+      // An upcast serves whoever reads the log; subscribers and webhooks get the new shape alone.
+      if (was.visibility === 'public' && breaksReaders(change)) return breaks(what, says, KEEP_FIELD);
       if (hasNewVersion) return adds(what, `${says} That is version ${is.version}.`);
       return weigh(what, says, change, is.absent);
     }),
   ];
 };
+
+/** What stored events lack reads as something else, or cannot be read. */
+const absentChanges = (type: string, was: EventContract, is: EventContract, hasNewVersion: boolean): readonly Finding[] =>
+  Object.entries(was.absent ?? {}).flatMap(([field, value]) => {
+    const now = is.absent?.[field];
+    if (!(field in fieldsOf(was)) || !(field in fieldsOf(is)) || isDeepStrictEqual(value, now)) return [];
+    const what = `event ${type} ${field} absent`;
+    const says = `What was stored without ${field} read as ${show(value)}, and ${now === undefined ? 'cannot be read now' : `reads as ${show(now)} now`}`;
+    return [hasNewVersion ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, VERSION)];
+  });
+
+const fieldsOf = ({ schema }: EventContract): JsonObject => (schema.properties ?? {}) as JsonObject;
 
 const weigh = (what: string, says: string, { path, kind }: SchemaChange, absent: JsonObject = {}): Finding => {
   switch (kind) {
@@ -92,14 +108,13 @@ const weigh = (what: string, says: string, { path, kind }: SchemaChange, absent:
 /** What is sealed is sealed in the log for ever, and what is in clear is never erased. */
 const sealChanges = (type: string, was: EventContract, is: EventContract, hasNewVersion: boolean): readonly Finding[] => {
   const [sealed, seals] = [was, is].map(({ personal }) => personal?.fields ?? []) as [readonly string[], readonly string[]];
-  const fields = (is.schema.properties ?? {}) as JsonObject;
   const subjects = [was, is].map(({ personal }) => personal?.subject);
   return [
     ...(sealed.length > 0 && seals.length > 0 && subjects[0] !== subjects[1]
       ? [breaks(`event ${type} key`, `It was sealed for ${subjects[0]} and is for ${subjects[1]}, which opens nothing of before.`, ANOTHER)]
       : []),
     ...sealed
-      .filter((field) => !seals.includes(field) && field in fields)
+      .filter((field) => !seals.includes(field) && field in fieldsOf(is))
       .map((field) =>
         breaks(
           `event ${type} ${field} personal`,
@@ -108,7 +123,7 @@ const sealChanges = (type: string, was: EventContract, is: EventContract, hasNew
         ),
       ),
     ...seals
-      .filter((field) => !sealed.includes(field) && field in ((was.schema.properties ?? {}) as JsonObject))
+      .filter((field) => !sealed.includes(field) && field in fieldsOf(was))
       .map((field) =>
         hasNewVersion
           ? warns(

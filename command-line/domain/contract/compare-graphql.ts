@@ -9,11 +9,16 @@ export const compareGraphql = (before: string, after: string): readonly Finding[
     if (type === SafeChangeType.DESCRIPTION_CHANGED) return [];
     const what = `graphql ${coordinateIn(description)}`;
     if (type in BreakingChangeType) return [breaks(what, description, KEEP)];
-    // A client that lists all values may meet one that it does not know.
-    if (type === DangerousChangeType.ARG_DEFAULT_VALUE_CHANGE || type === DangerousChangeType.INPUT_FIELD_DEFAULT_VALUE_CHANGE)
-      return [warns(what, description)];
-    return [adds(what, description)];
+    return [WARNED.has(type) ? warns(what, description) : adds(what, description)];
   });
+
+/** What is read may be a value or a type that a client does not know, and what is left out of a request may mean something else. */
+const WARNED: ReadonlySet<string> = new Set([
+  DangerousChangeType.VALUE_ADDED_TO_ENUM,
+  DangerousChangeType.TYPE_ADDED_TO_UNION,
+  DangerousChangeType.ARG_DEFAULT_VALUE_CHANGE,
+  DangerousChangeType.INPUT_FIELD_DEFAULT_VALUE_CHANGE,
+]);
 
 /** Recorded by this very program, and with directives of the specification of federation that are declared nowhere. */
 const read = (sdl: string): GraphQLSchema => buildSchema(sdl, { assumeValidSDL: true });

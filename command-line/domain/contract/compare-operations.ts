@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
-import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
+import { breaksReaders, compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
@@ -39,10 +39,9 @@ const bodyChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pa
   return [
     ...gone.map((type) => breaks(`body ${name} ${type}`, `It takes no ${type} any more.`, KEEP)),
     ...(isNew ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)] : []),
-    ...both.flatMap(([, before, after]) => {
-      const found = given(`body ${name}`, [before, after], named);
-      return name.startsWith('PUT ') ? ofWhole(found) : found;
-    }),
+    ...both.flatMap(([, before, after]) =>
+      given(`body ${name}`, [before, after], named, name.startsWith('PUT ') ? unheededIn(before, named[0]) : new Set()),
+    ),
     ...(isNew ? [] : came.map((type) => adds(`body ${name} ${type}`, `It takes ${type} too.`))),
   ];
 };
@@ -54,21 +53,31 @@ const answerChanges = (name: string, [was, is]: Pair<OperationContract>, named: 
     return [breaks(what, `It answered ${status} with ${kind}, and answers ${is.answer.status} with ${is.answer.kind}.`, KEEP)];
   return changesOf([was.answer.schema, is.answer.schema], named).map((change) => {
     const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
-    return ['gone', 'optional', 'nullable', 'other'].includes(change.kind) ? breaks(each, says, KEEP_FIELD) : adds(each, says);
+    return breaksReaders(change) ? breaks(each, says, KEEP_FIELD) : adds(each, says);
   });
 };
 
 /** What clients send. */
-const given = (what: string, pair: Pair<JsonObject | undefined>, named: Pair<Named>): readonly Finding[] =>
+const given = (
+  what: string,
+  pair: Pair<JsonObject | undefined>,
+  named: Pair<Named>,
+  unheeded: ReadonlySet<string> = new Set(),
+): readonly Finding[] =>
   changesOf(pair, named).map((change) => {
     const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
-    return ['came', 'wider', 'optional', 'nullable'].includes(change.kind) ? adds(each, says) : breaks(each, says, insteadOf(change));
+    if (['came', 'wider', 'optional', 'nullable'].includes(change.kind)) return adds(each, says);
+    // A client that sends back all that it got sends this field already.
+    const isSent = unheeded.has(change.path) && (change.kind === 'required' || change.kind === 'other');
+    return isSent ? warns(each, says) : breaks(each, says, insteadOf(change));
   });
 
-/** Whoever sends back the whole of what they got sends what can be changed now too; before, it was not heeded. */
-const ofWhole = (findings: readonly Finding[]): readonly Finding[] => {
-  const added = new Set(findings.flatMap(({ what, instead }) => (instead === OPTIONAL ? [what] : [])));
-  return findings.map((finding) => (added.has(finding.what) ? warns(finding.what, finding.says) : finding));
+/** The fields of a whole that a client may send back, with any value, although they could not be changed. */
+const unheededIn = ({ $ref, ...own }: JsonObject, named: Named): ReadonlySet<string> => {
+  const { properties = {} } = typeof $ref === 'string' ? (named[$ref.split('/').at(-1) ?? ''] ?? {}) : own;
+  return new Set(
+    Object.entries(properties as Named).flatMap(([name, { description, ...schema }]) => (Object.keys(schema).length === 0 ? [name] : [])),
+  );
 };
 
 const OPTIONAL = 'Make it `optional()`, or give it a `default`.';

@@ -47,13 +47,7 @@ const personalChanges = (before: Rights, after: Rights): readonly Finding[] =>
       const has = is.by[role] ?? [];
       if (covers(was.by[role] ?? [], has)) return [];
       const says = `${field} is personal, and ${role} may read it ${textOf(has)} now.`;
-      return [
-        breaks(
-          `personal ${field} ${role}`,
-          says,
-          'Guard the field by a right of its own (`fieldRights`), or leave the right to read as it was.',
-        ),
-      ];
+      return [breaks(`personal ${field} ${role}`, says, 'Leave the right to read as it was.')];
     });
   });
 

@@ -22,6 +22,9 @@ export const compareSchemas = (before: Schema, after: Schema): readonly SchemaCh
   return [...new Map(changes.map((change) => [`${change.path} ${change.says}`, change])).values()];
 };
 
+/** Whoever reads may miss a field, meet null, or meet something else; fewer values are values that they know. */
+export const breaksReaders = ({ kind }: SchemaChange): boolean => ['gone', 'optional', 'nullable', 'other'].includes(kind);
+
 type Pair = { readonly before: Schema; readonly after: Schema; readonly path: string; readonly seen: ReadonlySet<string> };
 type Object_ = Readonly<Record<string, unknown>>;
 

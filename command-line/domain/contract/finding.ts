@@ -2,7 +2,7 @@
 export type Finding = {
   /** By which it is accepted, as `event claim.paid amount`. */
   readonly what: string;
-  /** It is refused, told because somebody may mind, or taken in. */
+  /** It is refused, shown as a warning, or recorded as an addition. */
   readonly weight: 'breaks' | 'warns' | 'adds';
   readonly says: string;
   /** What to do instead of breaking. */
