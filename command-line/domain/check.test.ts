@@ -291,6 +291,19 @@ test('a new version of an internal event may drop a field', async () => {
   expect([exit, output]).toEqual([0, expect.stringContaining('thing is gone. That is version 3.')]);
 });
 
+test('what is recorded is shown, and warnings again after the counts', async () => {
+  await call(SHOP, 'record');
+  const { exit, output } = await call(shop({ rights: { read: { buyer: 'own' } } }), 'record');
+  expect(exit).toBe(0);
+  expect(output.split(/ records \d+ types/).map((part) => part.includes('right parcel.read seller'))).toEqual([true, true]);
+});
+
+test.each(['event', 'graphql '])('one word, %s, would accept too much', async (accept) => {
+  await call(SHOP, 'record');
+  const { exit, complaint } = await call(shop(BROKEN), 'record', '--accept', accept, '--reason', 'Because');
+  expect([exit, complaint]).toEqual([64, expect.stringContaining('accepts too much')]);
+});
+
 test('what breaks nothing cannot be accepted, and words are whole', async () => {
   await call(SHOP, 'record');
   const { exit, complaint } = await call(shop(BROKEN), 'record', '--accept', 'event parcel.with', '--reason', 'Because');

@@ -23,9 +23,10 @@ export const domainRecord: Command = {
   examples: ['domain record', `domain record --accept 'event {change}' --reason 'Nobody but us reads it'`],
   async run(given, terminal) {
     const { folder, recorded, now } = readBoth(given, terminal);
-    const breaking = recorded ? compareContracts(recorded.contract, now).filter(({ weight }) => weight === 'breaks') : [];
-    const { accepted, left } = acceptance(given, breaking);
-    await tell(terminal, left);
+    const findings = recorded ? compareContracts(recorded.contract, now) : [];
+    const ofWeight = (wanted: Finding['weight']) => findings.filter(({ weight }) => weight === wanted);
+    const { accepted, left } = acceptance(given, ofWeight('breaks'));
+    await tell(terminal, left.length > 0 ? left : findings);
     if (left.length > 0) throw new StartRefused(`${refusalOf(left.length, folder)}\nNothing was recorded.`);
     await writeRecorded(folder, now, accepted);
     const counts = [
@@ -34,6 +35,7 @@ export const domainRecord: Command = {
       `${Object.keys(now.rights.rights).length} rights`,
     ];
     await terminal.write(`${folder} records ${counts.join(', ')} and the GraphQL schema.`);
+    await tell(terminal, ofWeight('warns'));
   },
 };
 
@@ -43,6 +45,8 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
   const wanted = values.get('accept') ?? [];
   const [reason] = values.get('reason') ?? [];
   if (wanted.length > 0 && !reason?.trim()) throw new UsageError('--accept needs --reason: why it is let through');
+  const broad = wanted.find((each) => !each.trim().includes(' '));
+  if (broad !== undefined) throw new UsageError(`--accept “${broad}” accepts too much: name the event, operation, field or right too`);
   const idle = wanted.find((each) => !breaking.some(({ what }) => isMeant(what, each)));
   if (idle !== undefined)
     throw new StartRefused(`Nothing that breaks the contract is called “${idle}”: npm run annals -- domain check lists it.`);
