@@ -204,9 +204,25 @@ test('a command that a guard refuses when its time comes is not given later', as
   await settled();
   await give('AnswerRequest', id);
   await side[Symbol.asyncDispose]();
-  // Nor by another declaration, which has everything be looked at again.
-  const longer = { ...guarded, timers: { remind: { ...guarded.timers.remind, waitMs: 4 * HOUR } } };
-  side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });
+  // Nor by another declaration, which has everything be looked at again, whenever the timer would run out by it, or after a release without it.
+  const { remind: given } = guarded.timers;
+  const { breach } = request.timers;
+  const withTimers = (timers: typeof request.timers) =>
+    open({ ...requests, kinds: { ...requests.kinds, request: { ...guarded, timers } } });
+  for (const timers of [{ remind: { ...given, waitMs: 7 * DAY } }, { breach }, { remind: given }] as readonly (typeof request.timers)[]) {
+    if (!breach) throw new Error('It is declared');
+    side = await withTimers(timers);
+    await settled();
+    expect((await rowsOf(id)).map(({ name }) => name)).not.toContain('remind');
+    await side[Symbol.asyncDispose]();
+  }
+  aheadMs -= 4 * DAY;
+  side = await withTimers({ remind: { ...given, pause: 'waiting' } });
+  await settled();
+  expect(await rowsOf(id)).toEqual([]);
+  await side[Symbol.asyncDispose]();
+  aheadMs += 8 * DAY;
+  side = await withTimers({ remind: given });
   await settled();
   expect(await namesOf(id)).toEqual(['asked', 'returned', 'answered']);
 });
@@ -245,4 +261,19 @@ test('a process that was paused while it looked at timers writes nothing once an
   expect(await rowsOf(id)).toEqual(rowsBefore);
   await look.at(`request-${id}` as StreamName, fence);
   expect(await rowsOf(id)).not.toEqual(rowsBefore);
+});
+
+test('a timer whose event is recorded does not run again when its wait gets longer', async () => {
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  aheadMs += 2 * DAY;
+  await untilNames(id, 'asked', 'breached');
+  const { request } = requests.kinds;
+  if (!request?.timers.breach) throw new Error('It is declared');
+  const longer = { ...request, timers: { ...request.timers, breach: { ...request.timers.breach, waitMs: 9 * DAY } } };
+  await side[Symbol.asyncDispose]();
+  side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });
+  await untilTimers(id, 'remind');
 });

@@ -90,14 +90,13 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       const moment = history.find(({ id }) => id === standing.cause);
       if (kind === undefined || timer === undefined || moment === undefined) continue;
       const cause = { id: moment.id, metadata: moment.metadata };
+      const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
+      if (before.get(timer.name) === cause.id || history.some(({ id }) => id === eventIdOf(task))) continue;
       if ('leftMs' in standing || standing.dueMs > nowMs) {
         running.push({ standing, cause });
         continue;
       }
-      const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
-      if (history.some(({ id }) => id === eventIdOf(task))) continue;
       spent.push({ name: timer.name, causeId: cause.id });
-      if (before.get(timer.name) === cause.id) continue;
       const only = conditionOf(domain, kind, timer);
       const state = stateAt(history, standing.dueMs);
       if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
@@ -108,6 +107,8 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       await addTasks(connection, tasks);
       await keep(connection, stream, running);
       await keepSpent(connection, stream, spent);
+      if (history.at(-1)?.state.status === 'ended')
+        await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
       await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
     });
   };
@@ -145,11 +146,12 @@ const spentOf = async (pool: Pool, stream: StreamName): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ name, causeId }) => [name, causeId]));
 };
 
+/** One that has run out because of an earlier event gives way to the later one; the others stay, whatever is declared meanwhile. */
 const keepSpent = async (connection: Connection, stream: StreamName, spent: readonly Spent[]): Promise<void> => {
-  await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
   if (spent.length === 0) return;
   await connection.query(
-    `insert into process_manager.spent_timer (stream, name, cause_id) select $1, name, cause_id from unnest($2::text[], $3::uuid[]) as t (name, cause_id)`,
+    `insert into process_manager.spent_timer (stream, name, cause_id) select $1, name, cause_id from unnest($2::text[], $3::uuid[]) as t (name, cause_id)
+     on conflict (stream, name) do update set cause_id = excluded.cause_id`,
     [stream, spent.map(({ name }) => name), spent.map(({ causeId }) => causeId)],
   );
 };
