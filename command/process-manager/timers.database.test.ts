@@ -277,3 +277,41 @@ test('a timer whose event is recorded does not run again when its wait gets long
   side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });
   await untilTimers(id, 'remind');
 });
+
+test('a process that is paused while it writes timers does not keep its successor waiting', async () => {
+  await side[Symbol.asyncDispose]();
+  side = await open();
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  const { rows } = await side.pool.query<Fence>(
+    `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
+  );
+  const [fence] = rows;
+  if (fence === undefined) throw new Error('It has begun');
+  const [paused, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const connect = async () => {
+    const connection = await side.pool.connect();
+    connection.on('error', () => {});
+    return {
+      release: () => connection.release(true),
+      async query(text: string, values?: unknown[]) {
+        if (text.startsWith('delete from process_manager.timer where')) {
+          paused.resolve();
+          await going.promise;
+        }
+        return connection.query(text, values);
+      },
+    };
+  };
+  const pool = { query: side.pool.query.bind(side.pool), connect };
+  const states = createStates({ log: side.eventLog, codec: side.codec });
+  const looking = createLook({ ...side, pool, domain: requests, states } as never).at(`request-${id}` as StreamName, fence);
+  await paused.promise;
+  const outcome = expect(looking).rejects.toThrow();
+  await side.pool.query(
+    `begin; set local statement_timeout = 10000;
+     update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = 'process-manager-parked'; commit`,
+  );
+  going.resolve();
+  await outcome;
+});

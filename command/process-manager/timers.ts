@@ -8,6 +8,7 @@ import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { LASTING } from '#shared/follower/follower.ts';
 import { createSee } from '../aggregates/seen.ts';
 import { REAL_TIME } from '../clock.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
@@ -64,12 +65,16 @@ export const createLook = (dependencies: LookDependencies): Look => {
 };
 
 const parkLook = async (pool: Pool, task: ReactionTask, fence: Fence, error: unknown): Promise<void> => {
-  await inTransaction(pool, async (connection) => {
-    await demandFence(connection, fence, 'for share');
-    await addTasks(connection, [task]);
-    await connection.query('delete from process_manager.timer where stream = $1', [task.stream]);
-    await connection.query('delete from process_manager.timer_mark where stream = $1', [task.stream]);
-  });
+  await inTransaction(
+    pool,
+    async (connection) => {
+      await demandFence(connection, fence, 'for share');
+      await addTasks(connection, [task]);
+      await connection.query('delete from process_manager.timer where stream = $1', [task.stream]);
+      await connection.query('delete from process_manager.timer_mark where stream = $1', [task.stream]);
+    },
+    LASTING,
+  );
   await parkTask(pool, task, fence, error);
 };
 
@@ -101,16 +106,20 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       const state = stateAt(history, standing.dueMs);
       if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
     }
-    await inTransaction(pool, async (connection) => {
-      // A process that was paused in the middle writes nothing over what its successor has written.
-      await demandFence(connection, fence, 'for share');
-      await addTasks(connection, tasks);
-      await keep(connection, stream, running);
-      await keepSpent(connection, stream, spent);
-      if (history.at(-1)?.state.status === 'ended')
-        await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
-      await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
-    });
+    await inTransaction(
+      pool,
+      async (connection) => {
+        // A process that was paused in the middle writes nothing over what its successor has written.
+        await demandFence(connection, fence, 'for share');
+        await addTasks(connection, tasks);
+        await keep(connection, stream, running);
+        await keepSpent(connection, stream, spent);
+        if (history.at(-1)?.state.status === 'ended')
+          await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
+        await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
+      },
+      LASTING,
+    );
   };
 };
 

@@ -35,7 +35,7 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
 
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
 const PAUSE_MAX_MS = 3_000;
-const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
+export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
 /** Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the log tells the rest again. */
 const PASSING = `${LASTING}; set local synchronous_commit = off`;
 
