@@ -36,6 +36,20 @@ test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   ['fields of fields', within({ a: within({ b: text }) }), within({ a: within({ b: z.int() }) }), ['a.b other']],
   ['alternatives', z.union([text, z.int()]), z.union([text, z.boolean()]), ['other']],
   ['an alternative more', z.union([text, z.int()]), z.union([text, z.int(), z.boolean()]), ['wider']],
+  [
+    'an alternative replaced and one more',
+    z.union([text, z.int()]),
+    z.union([text, z.boolean(), z.null(), within({})]),
+    ['nullable', 'other', 'wider'],
+  ],
+  ['an alternative less', z.union([text, z.int(), z.boolean()]), z.union([z.boolean(), text]), ['narrower']],
+  ['alternatives in another order', z.union([text, z.int()]), z.union([z.int(), text]), []],
+  [
+    'alternatives told apart by a constant',
+    z.union([within({ op: z.literal('a'), x: text }), within({ op: z.literal('b') })]),
+    z.union([within({ op: z.literal('c') }), within({ op: z.literal('d') }), within({ op: z.literal('a'), x: z.int() })]),
+    ['x other', 'narrower', 'wider'],
+  ],
 ])('%s', (_, before, after, expected) => expect(changes(before, after)).toEqual(expected));
 
 test('references are followed, and what refers to itself is compared once', () => {

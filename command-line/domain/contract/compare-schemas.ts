@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
+import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
 
 /**
  * How a schema differs from the one before: what it lets through is less (`narrower`), more (`wider`), or something else (`other`); fields came
@@ -36,8 +37,20 @@ const compare = ({ before, after, path, seen }: Pair): readonly SchemaChange[] =
   const within = new Set([...seen, pair]);
   const into = (was: unknown, is: unknown, name: string): readonly SchemaChange[] =>
     compare({ before: { ...before, schema: was as JsonObject }, after: { ...after, schema: is as JsonObject }, path: name, seen: within });
-  return [...nullChanges(one, other, path), ...typeChanges(one, other, path, into)];
+  const { pairs, gone, came } = pairAlternatives(alternativesOf(one, before), alternativesOf(other, after));
+  return [
+    ...nullChanges(one, other, path),
+    ...typeChanges(one, other, path, into),
+    ...pairs.flatMap(([was, is]) => into(was.schema, is.schema, path)),
+    ...(gone > 0 && isUnion(other) ? [{ path, kind: 'narrower', says: 'can be less' } as const] : []),
+    ...(came > 0 && isUnion(one) ? [{ path, kind: 'wider', says: 'can be more' } as const] : []),
+  ];
 };
+
+const isUnion = ({ schema }: Plain): boolean => Array.isArray(schema.anyOf);
+
+const alternativesOf = ({ schema: { anyOf = [] } }: Plain, whole: Schema): readonly Alternative[] =>
+  (anyOf as readonly JsonObject[]).map((schema) => ({ schema, followed: followed({ ...whole, schema }) }));
 
 type Into = (was: unknown, is: unknown, path: string) => readonly SchemaChange[];
 type Plain = { readonly schema: Object_; readonly isNullable: boolean };
@@ -84,7 +97,6 @@ const typeChanges = ({ schema: one }: Plain, { schema: other }: Plain, path: str
     ...(isSchema(one.additionalProperties) && isSchema(other.additionalProperties)
       ? into(one.additionalProperties, other.additionalProperties, `${path}.*`)
       : []),
-    ...unionChanges(one, other, path, into),
     ...wordChanges(one, other, path),
     ...limitChanges(one, other, path),
     ...restChanges(one, other, path),
@@ -120,13 +132,6 @@ const propertyChanges = (one: Object_, other: Object_, path: string, into: Into)
       ];
     }),
   ];
-};
-
-/** Alternatives are compared by their place if there are as many as before. */
-const unionChanges = (one: Object_, other: Object_, path: string, into: Into): readonly SchemaChange[] => {
-  const [was, is] = [one, other].map(({ anyOf = [] }) => anyOf as readonly unknown[]) as [readonly unknown[], readonly unknown[]];
-  if (was.length === is.length) return was.flatMap((each, index) => into(each, is[index], path));
-  return [was.length < is.length ? { path, kind: 'wider', says: 'can be more' } : { path, kind: 'narrower', says: 'can be less' }];
 };
 
 const wordChanges = (one: Object_, other: Object_, path: string): readonly SchemaChange[] => {
