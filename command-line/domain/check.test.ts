@@ -322,6 +322,35 @@ test('the contract of another domain, half of one, and one that was merged badly
   expect(await call(SHOP, 'record')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json is not there') });
 });
 
+test.each(['events.json', 'operations.json', 'rights.json'])('%s without what belongs in it is refused', async (file) => {
+  await call(SHOP, 'record');
+  for (const text of ['null', '{}', '[]']) {
+    await writeFile(join(folder, file), text);
+    const { exit, complaint } = await call(SHOP, 'check');
+    expect([exit, complaint]).toEqual([1, expect.stringMatching(`${file} cannot be read: .*Take it from version control again\\.$`)]);
+  }
+});
+
+test('what a later release recorded is refused, and a contract without its format is read', async () => {
+  await call(SHOP, 'record');
+  const { format, ...rights } = JSON.parse(await readFile(join(folder, 'rights.json'), 'utf8'));
+  await writeFile(join(folder, 'rights.json'), JSON.stringify({ ...rights, format: format + 1 }));
+  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('a later release recorded it') });
+  await writeFile(join(folder, 'rights.json'), JSON.stringify(rights));
+  expect(await call(SHOP, 'check')).toMatchObject({ exit: 0, complaint: '' });
+});
+
+test('reasons that cannot be read are found before anything is recorded', async () => {
+  await call(SHOP, 'record');
+  const before = await readFile(join(folder, 'events.json'), 'utf8');
+  await writeFile(join(folder, 'accepted.json'), '{}');
+  const accept = ['event parcel.withdrawn', 'operation DELETE', 'graphql Mutation.withdrawParcel'].flatMap((what) => ['--accept', what]);
+  const { exit, complaint } = await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws');
+  expect([exit, complaint]).toEqual([1, expect.stringContaining('accepted.json cannot be read')]);
+  expect(await readFile(join(folder, 'events.json'), 'utf8')).toBe(before);
+  expect((await readdir(folder)).sort()).toEqual(['accepted.json', 'events.json', 'operations.json', 'rights.json', 'schema.graphql']);
+});
+
 const withNew = (kind: string): Domain => {
   const base = domain({ name: 'shop', roles: ['buyer'] });
   const declared = {

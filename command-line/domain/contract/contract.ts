@@ -42,6 +42,8 @@ export type Contract = {
     readonly schemas: Readonly<Record<string, JsonObject>>;
   };
   readonly rights: {
+    /** Of all files of the contract. */
+    readonly format: number;
     readonly domain: string;
     readonly scopes: readonly string[];
     readonly rights: Readonly<Record<string, RightReport>>;
@@ -51,6 +53,9 @@ export type Contract = {
   /** SDL, as `annals graphql schema` prints it. */
   readonly schema: string;
 };
+
+/** The next one if a later release could not read what this one records. */
+export const FORMAT = 1;
 
 export const contractOf = (domain: Domain): Contract => {
   const { definitions } = catalogueOf(domain);
@@ -62,7 +67,13 @@ export const contractOf = (domain: Domain): Contract => {
       definitions.map((definition) => [definition.type, eventContract(definition, declared.get(definition.type))]),
     ),
     operations: operationContracts(domain),
-    rights: { domain: domain.name, scopes: policyOf(domain).scopes, rights: rightsReportOf(domain), personal: personalReadsOf(domain) },
+    rights: {
+      format: FORMAT,
+      domain: domain.name,
+      scopes: policyOf(domain).scopes,
+      rights: rightsReportOf(domain),
+      personal: personalReadsOf(domain),
+    },
     schema: subgraphSdlOf(domain),
   };
 };

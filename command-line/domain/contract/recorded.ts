@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
+import * as z from 'zod';
 import { makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/start-refused.ts';
 import type { Contract } from './contract.ts';
 import { printedJson } from './printed-json.ts';
+import { ACCEPTED_SHAPE, PART_SHAPES } from './recorded-shapes.ts';
 
 /** A break that was let through, and why. */
 export type Accepted = { readonly what: string; readonly says: string; readonly reason: string };
@@ -29,14 +31,15 @@ export const readRecorded = (folder: string): Recorded | undefined => {
   if (missing.length > 0)
     throw new StartRefused(`${join(folder, missing[0] ?? '')} is not there, and the others of the contract are: restore it.`);
   const files = Object.fromEntries(read) as Record<string, string>;
-  const partOf = (file: string): unknown => parsed(join(folder, file), files[file] ?? '', JSON.parse);
+  const partOf = (part: keyof typeof PART_SHAPES): unknown =>
+    parsed(join(folder, FILES[part]), files[FILES[part]] ?? '', (text) => PART_SHAPES[part].parse(JSON.parse(text)));
   parsed(join(folder, FILES.schema), files[FILES.schema] ?? '', parse);
   return {
     files,
     contract: {
-      events: partOf(FILES.events),
-      operations: partOf(FILES.operations),
-      rights: partOf(FILES.rights),
+      events: partOf('events'),
+      operations: partOf('operations'),
+      rights: partOf('rights'),
       schema: files[FILES.schema],
     } as Contract,
   };
@@ -44,14 +47,17 @@ export const readRecorded = (folder: string): Recorded | undefined => {
 
 export const writeRecorded = async (folder: string, contract: Contract, accepted: readonly Accepted[]): Promise<void> => {
   await makeFolder(folder);
-  for (const [file, text] of Object.entries(filesOf(contract))) writeFileSync(join(folder, file), text);
-  if (accepted.length > 0) writeFileSync(join(folder, ACCEPTED), printedJson([...readAccepted(folder), ...accepted]));
+  // Reasons come first: once the contract is recorded, the break that they belong to cannot be found any more.
+  const reasons = accepted.length > 0 ? [[ACCEPTED, printedJson([...readAccepted(folder), ...accepted])] as const] : [];
+  const files = [...reasons, ...Object.entries(filesOf(contract))].map(([file, text]) => [join(folder, file), text] as const);
+  for (const [path, text] of files) writeFileSync(`${path}.new`, text);
+  for (const [path] of files) renameSync(`${path}.new`, path);
 };
 
 const readAccepted = (folder: string): readonly Accepted[] => {
   const path = join(folder, ACCEPTED);
   const text = readFile(path);
-  return text === undefined ? [] : (parsed(path, text, JSON.parse) as readonly Accepted[]);
+  return text === undefined ? [] : parsed(path, text, (json) => ACCEPTED_SHAPE.parse(JSON.parse(json)));
 };
 
 const readFile = (path: string): string | undefined => {
@@ -63,10 +69,12 @@ const readFile = (path: string): string | undefined => {
   }
 };
 
-const parsed = (path: string, text: string, read: (text: string) => unknown): unknown => {
+const parsed = <T>(path: string, text: string, read: (text: string) => T): T => {
   try {
     return read(text);
   } catch (cause) {
-    throw new StartRefused(`${path} cannot be read: take it from version control again.`, { cause });
+    const [issue] = cause instanceof z.ZodError ? cause.issues : [];
+    const where = issue === undefined ? '' : `${issue.path.map((each) => `${String(each)}: `).join('')}${issue.message}. `;
+    throw new StartRefused(`${path} cannot be read: ${where}Take it from version control again.`, { cause });
   }
 };

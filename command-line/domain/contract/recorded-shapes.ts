@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { FORMAT } from './contract.ts';
+
+const schema = z.record(z.string(), z.unknown());
+const some = <T extends z.ZodType>(each: T) =>
+  z.record(z.string(), each).refine((all) => Object.keys(all).length > 0, 'nothing is recorded in it');
+
+/** What comparing needs to find. A part that a later release adds has a default here, so that it reads what this one recorded. */
+export const PART_SHAPES = {
+  events: some(
+    z.looseObject({
+      version: z.int(),
+      visibility: z.enum(['public', 'internal']),
+      stream: z.unknown(),
+      does: schema.optional(),
+      personal: z.looseObject({ subject: z.string(), fields: z.array(z.string()) }).nullable(),
+      schema,
+      absent: schema.optional(),
+    }),
+  ),
+  operations: z.looseObject({
+    operations: some(
+      z.looseObject({
+        id: z.string(),
+        query: schema.optional(),
+        body: z.record(z.string(), schema).optional(),
+        answer: z.looseObject({ status: z.int(), kind: z.string(), schema: schema.optional() }),
+        refusals: z.array(z.string()).optional(),
+      }),
+    ),
+    schemas: z.record(z.string(), schema),
+  }),
+  rights: z.looseObject({
+    format: z.int().max(FORMAT, 'a later release recorded it: check with that one').default(1),
+    domain: z.string(),
+    scopes: z.array(z.string()),
+    rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
+    personal: z.record(z.string(), z.string()),
+  }),
+};
+
+export const ACCEPTED_SHAPE = z.array(z.object({ what: z.string(), says: z.string(), reason: z.string() }));
