@@ -6,6 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts';
 import { LEASE, Overtaken } from './fence.ts';
+import { timerTask } from './react.ts';
 
 /** The follower's name. */
 export const REACTIONS = 'reactions';
@@ -87,7 +88,13 @@ const forget = async (pool: Pool): Promise<void> => {
       [NOTHING],
     );
     if (rowCount === 0) return;
-    await connection.query('delete from process_manager.task where skipped_at is null');
+    // A timer whose command was not given yet gives it once it is declared again.
+    await connection.query(
+      `with gone as (delete from process_manager.task where skipped_at is null returning stream, name, cause_id)
+       delete from process_manager.spent_timer s using gone g where s.stream = g.stream and s.cause_id = g.cause_id and g.name = $1 || s.name`,
+      [timerTask('')],
+    );
+    await connection.query('truncate process_manager.timer, process_manager.timer_mark, process_manager.fan_out');
     await connection.query('delete from public.follower_checkpoint where follower = $1', [REACTIONS]);
     await endLeases(connection);
   });

@@ -125,3 +125,29 @@ test('a declaration waits for a write of the follower, as the follower would for
   });
   await declaring;
 });
+
+test('a release without timers lists none, and leaves what was not sent yet to the next that has them', async () => {
+  const side = await open(former);
+  const [stream, running] = [await ask(side), await ask(side)];
+  await untilTimers(side, stream, 'remind');
+  await untilTimers(side, running, 'remind');
+  await side[Symbol.asyncDispose]();
+  await using between = await open(without);
+  await between.pool.query(`update process_manager.reacting set fingerprint = $1`, [followingOf(former)?.fingerprint]);
+  await between.pool.query(
+    `with spent as (
+       insert into process_manager.spent_timer (stream, name, cause_id) select stream, 'remind', event_id from (values ($1, $2::uuid)) as t (stream, event_id) returning *)
+     insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
+     select 'run', stream, 'timer remind', cause_id, '{}', 1, clock_timestamp() + interval '4 minutes' from spent`,
+    [stream, (await Array.fromAsync(between.eventLog.read(stream))).flat()[0]?.id],
+  );
+  await between.pool.query(
+    `insert into process_manager.timer (stream, name, cause_id, cause_metadata, left_ms) values ($1, 'remind', gen_random_uuid(), '{}', 1)`,
+    [running],
+  );
+  await declareReactions(between.pool, between.eventLog, undefined);
+  await untilTimers(between, running);
+  await using after = await open(former);
+  aheadMs += 73 * HOUR;
+  await untilNamed(after, stream, 'reminded');
+});
