@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: every kind of change, with what the check says of it.
 // One table of changes, with what is said of each: longer than a screen, because its lines are read beside each other.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how a reaction is executed, from its task to the commands it sends.
 import canonicalize from 'canonicalize';
 import { v5 } from 'uuid';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';

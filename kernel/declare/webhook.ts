@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what a webhook holds, and what happens to it, has one place.
 import * as z from 'zod';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { filtersOf } from '#shared/events/event-references.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: what the planner knows of a kind, compiled from its declaration.
 import { RESERVED } from '#kernel/registry/demand-names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { pathId } from '#shared/rest/path-id.ts';
