@@ -5,7 +5,7 @@ import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 type Log = { readonly pool: Pool; readonly eventLog: EventLog };
 

@@ -1,11 +1,11 @@
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { createTables } from '#shared/projection/schema.ts';
 import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 
 /** A read model beside the live one, that nobody serves anything from. */
 export type Scratch = AsyncDisposable & {

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
-import { firstMinutePath } from '#shared/first-minute-file.ts';
+import { firstMinutePath } from '#shared/process/first-minute-file.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
 import { by, system } from '../test/engines/command-side.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';

@@ -1,8 +1,8 @@
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
-import type { ProcessContext } from '#shared/run.ts';
+import { openFoundation } from '#shared/process/foundation.ts';
+import type { ProcessContext } from '#shared/process/run.ts';
 import { openAuth } from './open-auth.ts';
 import { isPagePath } from './pages/page-paths.ts';
 

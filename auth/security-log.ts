@@ -7,7 +7,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { Actor } from '#shared/events/metadata.ts';
 import type { securityEventsOf } from '#shared/events/security.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 

@@ -1,14 +1,14 @@
 import { Router } from 'express';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import type { Config } from '#shared/config.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { Foundation } from '#shared/foundation.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
-import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
+import type { Config } from '#shared/process/config.ts';
+import type { Foundation } from '#shared/process/foundation.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
 import { openDirectory, type Persons } from './accounts/directory.ts';

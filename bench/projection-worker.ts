@@ -17,7 +17,7 @@ import { createCodec } from '../shared/events/codec.ts';
 import { readCheckpoint } from '../shared/follower/checkpoint.ts';
 import { parseMasterKey } from '../shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '../shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '../shared/metrics.ts';
+import { createMetrics } from '../shared/process/metrics.ts';
 import { PROJECTOR } from '../shared/read-model/read-model.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
 import { MASTER_KEY } from './projection-log.ts';

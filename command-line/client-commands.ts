@@ -2,7 +2,7 @@ import { ZodError } from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { AUTH_METHODS, type ClientSettings, clientId, clientSettingsOf } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { StoredClient } from '../auth/clients/client.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
 import { representationOf } from '../auth/clients/representation.ts';

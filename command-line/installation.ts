@@ -1,9 +1,9 @@
-import { type Config, loadConfig } from '#shared/config.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { type Config, loadConfig } from '#shared/process/config.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Installation = AsyncDisposable & {

@@ -11,7 +11,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Command, type Given, numberOf } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { UsageError } from './usage-error.ts';

@@ -3,7 +3,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { isPostgres } from '#shared/event-log/open.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandStopped, renameLog } from '../audit/export/switch-log.ts';
 import type { Command } from './command.ts';
 import { openInstallation } from './installation.ts';

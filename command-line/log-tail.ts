@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Command, type Given, numberOf } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { eventJson, eventLine } from './print-event.ts';

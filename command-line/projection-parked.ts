@@ -1,8 +1,8 @@
 import type { StreamName } from '#shared/brands.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { release } from '#shared/projection/release.ts';
 import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
 import { findParked, type Listed, listParked } from '#shared/read-model/parked.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { Command, Given } from './command.ts';
 import { listedLine, parkedLine, withProjection } from './projection.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,9 +1,9 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { rollback } from '#shared/projection/rollback.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { Command } from './command.ts';
 import { duration, number, showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';

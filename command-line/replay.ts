@@ -1,8 +1,8 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { dropScratch, type Found, listScratch } from '#shared/read-model/scratch-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { positionOf } from '../audit/at.ts';
 import { type Replayed, replay as replayLog } from '../audit/replay/replay.ts';
 import type { Command, Given } from './command.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/first-minute-file.ts';
+import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
 import { runCommandLine } from './program.ts';
 
 const temporaryFolder = async () => {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { readStatus } from '#shared/projection/status.ts';

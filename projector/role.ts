@@ -1,7 +1,7 @@
-import { type Foundation, openFoundation } from '#shared/foundation.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
+import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
+import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
-import type { ProcessContext } from '#shared/run.ts';
 import { startAudit } from '../audit/service.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
 import { startConfiguredPublisher } from './publish.ts';

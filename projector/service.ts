@@ -8,7 +8,7 @@ import { tellLostKeys } from '#shared/events/tell-lost-keys.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { NotReady } from '#shared/not-ready.ts';
+import { NotReady } from '#shared/process/not-ready.ts';
 import { isOfThisRelease, readDefinition } from '#shared/projection/definition.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';

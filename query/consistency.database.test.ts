@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';

@@ -3,7 +3,7 @@ import { parseCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { demandRight } from '#shared/rest/admission.ts';

@@ -2,14 +2,14 @@ import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { openFoundation } from '#shared/foundation.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
+import { openFoundation } from '#shared/process/foundation.ts';
+import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
-import type { ProcessContext } from '#shared/run.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
 
 /** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StartRefused } from './start-refused.ts';
+import { StartRefused } from './process/start-refused.ts';
 
 /**
  * Makes a folder and those above it. Node's own `recursive` never returns where a file system answers ENOENT although the parent

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './process/config.ts';
 
 /** What people become who create an account for themselves: as the operator says, or else the domain. */
 export const signUpRoleOf = (domain: Domain, setting: string | undefined): string => {

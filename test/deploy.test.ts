@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '#shared/config.ts';
-import { SETTINGS } from '#shared/settings.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { SETTINGS } from '#shared/process/settings.ts';
 
 /** What nobody can try here without Docker: that the files of deployment name only what there is. */
 const root = join(import.meta.dirname, '..');

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '#shared/config.ts';
-import { SETTINGS } from '#shared/settings.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { SETTINGS } from '#shared/process/settings.ts';
 import { callHelm, helmMissing, installHelm, readSchemas, schemasMissing } from './engines/helm.ts';
 import { scaled } from './engines/load.ts';
 

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Router } from 'express';
-import { type Config, loadConfig, type TlsFiles } from '#shared/config.ts';
 import { createApp } from '#shared/http/app.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
-import { createLog, type Log } from '#shared/log.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { type Config, loadConfig, type TlsFiles } from '#shared/process/config.ts';
+import { createLog, type Log } from '#shared/process/log.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 
 /** A server on a free port, with the real limits unless told otherwise, whose log is kept. */
 export type Served = HttpServer & { readonly logged: () => string };

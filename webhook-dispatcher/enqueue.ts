@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookId } from '#shared/brands.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
 /** Queues behind the back of whoever has something to send: what could not be queued is found by the sweeper. */

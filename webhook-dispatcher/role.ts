@@ -1,13 +1,13 @@
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { openFoundation } from '#shared/foundation.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
+import { openFoundation } from '#shared/process/foundation.ts';
+import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
-import type { ProcessContext } from '#shared/run.ts';
 import { startDispatcher } from './service.ts';
 
 /** The dispatcher alone. What is asked of webhooks goes to the command role. */

@@ -6,8 +6,8 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
-import type { Log } from '#shared/log.ts';
 import type { Policy } from '#shared/policy.ts';
+import type { Log } from '#shared/process/log.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { restored } from './deliver/breaker.ts';

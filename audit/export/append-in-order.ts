@@ -1,7 +1,7 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, type NewEvent } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Events of one stream that follow each other in the log. */
 type Run = { readonly stream: StreamName; readonly events: NewEvent[]; readonly before: Version; bytes: number };

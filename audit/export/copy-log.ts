@@ -2,8 +2,8 @@ import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/aud
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog } from './fill-log.ts';
 import type { Moved } from './switch-log.ts';

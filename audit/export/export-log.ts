@@ -4,8 +4,8 @@ import { readProof, type SignedManifest, signManifest } from '#shared/audit/expo
 import { type AuditKeyDependencies, canonical, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Position } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';

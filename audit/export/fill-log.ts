@@ -2,8 +2,8 @@ import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/aud
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type Canonical, hashOf } from '#shared/events/canonical.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { appendInOrder, type Order } from './append-in-order.ts';
 
 export type Filling = {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type FileEntry, Manifest } from '#shared/audit/export/manifest.ts';
 import type { Position } from '#shared/brands.ts';
 import { position } from '#shared/events/fields.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { digestOf, readWhole, writeWhole } from './folder.ts';
 
 export const MANIFEST = 'manifest.json';

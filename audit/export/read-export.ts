@@ -7,7 +7,7 @@ import { type ExportedEvent, fromLine } from '#shared/audit/export/cloud-event.t
 import { SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { readStatement } from '#shared/audit/signed-head.ts';
 import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { readWhole } from './folder.ts';
 import { type Person, personFrom } from './persons.ts';
 import { MANIFEST } from './plan.ts';

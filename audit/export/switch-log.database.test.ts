@@ -7,7 +7,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, draftArticle } from '../../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';

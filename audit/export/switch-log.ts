@@ -2,7 +2,7 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Where an event is in one log, and where in the other. */
 export type Moved = { readonly from: Position; readonly to: Position };

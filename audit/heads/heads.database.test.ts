@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
 import { endorsementText, isSignedBy, readAuditKeys, rotateAuditKey, thumbprint } from '#shared/audit/signing-keys.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { until } from '../../test/engines/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';

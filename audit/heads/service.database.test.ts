@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { appendFile, readFile, rename, rmdir } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { until } from '../../test/engines/until.ts';
 import { readHeadFile } from './head-files.ts';

@@ -5,11 +5,11 @@ import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { ChainCheckOptions } from '../chain/verify-chain.ts';
 
 export type Verification = Mending &

@@ -4,7 +4,7 @@ import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';

@@ -4,7 +4,7 @@ import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { listDifferences, readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';

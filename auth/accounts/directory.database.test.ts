@@ -11,7 +11,7 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { startCommandService } from '../../command/service.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';

@@ -13,7 +13,7 @@ import { startFollower } from '#shared/follower/follower.ts';
 import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { deleteResetsOf, migratePasswordResets } from '../password-reset/reset-table.ts';
 import { createEmailHash } from './email-hash.ts';

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import { problemOf } from '#shared/http/problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';

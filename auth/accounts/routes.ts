@@ -11,7 +11,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { Post } from '../mail/post.ts';
 import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';

@@ -1,6 +1,6 @@
-import type { Config } from '#shared/config.ts';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Config } from '#shared/process/config.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandPlain, type Mail } from './mail.ts';
 
 /** The mail that the settings name; without them it is printed in development, and there is none elsewhere: then nobody can sign up. */

@@ -1,4 +1,4 @@
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { createTurns, TooBusy } from '../accounts/turns.ts';
 import type { Mail, Message } from './mail.ts';
 

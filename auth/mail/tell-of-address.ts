@@ -5,7 +5,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { beginWhere } from '#shared/follower/checkpoint.ts';
 import { startFollower } from '#shared/follower/follower.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { sameAddress } from '#shared/same-address.ts';
 import { DIRECTORY } from '../accounts/directory.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';

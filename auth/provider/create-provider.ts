@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, decodeProtectedHeader, type JWK } from 'jose';
 import { type AdapterFactory, type Client, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
 import { fillInDefaults } from './request-defaults.ts';

@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Config } from '#shared/config.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { readSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
+import type { Config } from '#shared/process/config.ts';
+import type { Log } from '#shared/process/log.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { Clients } from '../clients/clients.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { Queryable } from './statements.ts';
 
 const TABLES = ['auth.record', 'auth.device_poll', 'auth.used_once', 'auth.pending_sign_up', 'auth.address_mail'] as const;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Send, Sent } from '#kernel/demo/demo.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The running system, by the interface that everybody has. */
 export type AnnalsByHttp = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeFirstMinute } from '#shared/first-minute-file.ts';
+import { writeFirstMinute } from '#shared/process/first-minute-file.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';

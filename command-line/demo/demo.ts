@@ -1,7 +1,7 @@
 import type { Demo } from '#kernel/demo/demo.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
-import { loadConfig } from '#shared/config.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { ACCESS_OPTIONS, readTokenRequest, requestToken } from '../token.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { createPasswordResets, makeReset } from '../../auth/password-reset/password-reset.ts';
 import { withAccounts } from '../accounts.ts';

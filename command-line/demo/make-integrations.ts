@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DemoClient, DemoWebhook, PlannedDemo, Send } from '#kernel/demo/demo.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AnnalsByHttp } from './annals-by-http.ts';
 
 const idOf = (seed: number, { clientId }: DemoClient): string => `demo-${seed}-${clientId}`;

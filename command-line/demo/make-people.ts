@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type DemoPerson, DONE_BEFORE, type Send } from '#kernel/demo/demo.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 const CONFLICT = 409;
 const Made = z.object({ id: z.number() });

@@ -6,7 +6,7 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 

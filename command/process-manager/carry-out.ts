@@ -15,7 +15,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type Clock, REAL_TIME } from '../clock.ts';

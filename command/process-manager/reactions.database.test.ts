@@ -8,7 +8,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import {
   allEvents,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Authentication, limitRate } from '#shared/http/limit-rate.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { createWriteWorld } from '../../test/engines/write-world.ts';

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 

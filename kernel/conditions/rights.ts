@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { webhookOf } from '../declare/webhook.ts';
 import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';

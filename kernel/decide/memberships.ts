@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';

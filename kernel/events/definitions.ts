@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEvent, type EventDefinition } from '#shared/events/define-event.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';

@@ -1,5 +1,5 @@
 import type { ZodNumber } from 'zod';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';

@@ -1,5 +1,5 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, column, itemType, targetOf, wire } from './names.ts';
 import type { Kind, ListInfo } from './registry.ts';

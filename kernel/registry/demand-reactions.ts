@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
 import { formShape } from '../decide/forms.ts';
 import { referenceAt } from '../decide/memberships.ts';

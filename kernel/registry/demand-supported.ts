@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 

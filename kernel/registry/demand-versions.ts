@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { EventInfo, Kind } from './registry.ts';
 
 /** Refuses an event of which some version that was written once could not be read: its aggregates would be parked. */

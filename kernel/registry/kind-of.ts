@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one reading: an aggregate as declared becomes a kind.
 import type * as z from 'zod';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { isNot, type RejectionCode } from '#shared/rejection.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';

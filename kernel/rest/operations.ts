@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { atOfList, ItemAt } from '#shared/rest/at.ts';
 import { HISTORY } from '#shared/rest/history.ts';
 import { idParameter, PAGE, search, sortBy } from '#shared/rest/lists.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, oneOf, spaced } from '../registry/names.ts';

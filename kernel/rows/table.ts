@@ -1,5 +1,5 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Table } from '#shared/read-model/change.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import type { FieldDef, Part } from '../declare/fields.ts';
 import { column, targetOf } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';

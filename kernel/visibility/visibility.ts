@@ -1,5 +1,5 @@
 // Over 200 lines, because it is one thing: who may hear of which event, compiled from the rights.
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
 import type { Find, State } from '../conditions/holds.ts';

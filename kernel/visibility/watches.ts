@@ -1,5 +1,5 @@
 import type { Actor } from '#shared/events/metadata.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';

@@ -13,7 +13,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { demandRight } from '#shared/rest/admission.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
 import type { Charge } from '../as-of/meter.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { cohort, createReader } from '../../test/engines/feed-world.ts';
 import { openFeed } from './feed.ts';
 

@@ -6,7 +6,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createHistory } from './history.ts';
 import type { Reader } from './lane.ts';

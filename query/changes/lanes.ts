@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: the lanes in which streams are served, and how one moves on.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { catchUp, type Delivery, workOff } from './advance.ts';
 import { BEHIND, Lane, type Messages, type Reader, type Seat } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';

@@ -4,7 +4,7 @@ import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'gr
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { SETTINGS } from '#shared/settings.ts';
+import { SETTINGS } from '#shared/process/settings.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';

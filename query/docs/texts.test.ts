@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Marked, type Token } from 'marked';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { SETTINGS } from '#shared/settings.ts';
+import { SETTINGS } from '#shared/process/settings.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { anchorsOf } from './guides/markdown.ts';
 

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 /** Turns what went wrong into what clients see: the codes are those of REST, and what nobody expected is masked. */
 export type FormatError = (error: GraphQLError) => GraphQLFormattedError;

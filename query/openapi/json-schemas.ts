@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Whether a schema stands for what is sent, before defaults and transformations, or for what is answered. */
 type Direction = 'input' | 'output';

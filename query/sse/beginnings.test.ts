@@ -5,7 +5,7 @@ import { Router } from 'express';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { follow } from '../../test/engines/event-source.ts';
 import { until } from '../../test/engines/until.ts';
 import { serveRoutes } from '../../test/serve.ts';

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
 import type { RevocationListener } from '#shared/http/authenticate/revocations.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { follow } from '../../test/engines/event-source.ts';
 import { until } from '../../test/engines/until.ts';
 import { serveRoutes } from '../../test/serve.ts';

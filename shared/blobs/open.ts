@@ -1,5 +1,5 @@
 import type { Health } from '#shared/http/health.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 

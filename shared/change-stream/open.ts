@@ -1,6 +1,6 @@
 import type { LogIdentity } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { ChangeStream } from './change-stream.ts';
 import { parseKafkaUrl } from './kafka/kafka-url.ts';
 import { openPostgresChangeStream, type PostgresChangeStreamOptions } from './postgres/postgres-change-stream.ts';

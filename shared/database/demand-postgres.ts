@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Found, whyUnusable } from './usable.ts';
 
 /** The setting that an address comes from, for the message when it is of no use. */

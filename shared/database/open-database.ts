@@ -1,5 +1,5 @@
-import type { Config } from '#shared/config.ts';
-import type { Log } from '#shared/log.ts';
+import type { Config } from '#shared/process/config.ts';
+import type { Log } from '#shared/process/log.ts';
 import { demandDatabase } from './demand-database.ts';
 import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 

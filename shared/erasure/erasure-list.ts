@@ -5,7 +5,7 @@ import { timestamp } from '#kernel/declare/values.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { userId } from '#shared/events/fields.ts';
 import { makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Somebody whose data was erased. It says nothing of them but their number. */
 export type Erasure = {

@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import { hasLivingKey, selectWithoutKey } from '#shared/keys/postgres/statements.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { ErasureList } from './erasure-list.ts';
 
 type Dependencies = {

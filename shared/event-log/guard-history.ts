@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId } from '#shared/brands.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
 import { type EventLog, type Seen, START } from './event-log.ts';

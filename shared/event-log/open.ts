@@ -1,6 +1,6 @@
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
 import { hostsIn } from './eventstoredb/address.ts';

@@ -1,7 +1,7 @@
 import { askAgain, headReaching } from '#shared/event-log/ask-again.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
 /** Refuses to start a follower whose checkpoint does not belong to this log: going on would skip events in silence, or repeat them. */

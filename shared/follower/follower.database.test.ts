@@ -5,7 +5,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { until } from '../../test/engines/until.ts';

@@ -5,7 +5,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { migrateFollowers, moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';

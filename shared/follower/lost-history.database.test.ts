@@ -4,7 +4,7 @@ import type { Position } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';

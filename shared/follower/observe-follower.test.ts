@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { observeFollower } from './observe-follower.ts';
 
 test('where the database does not answer, it is told that nothing is known, and the other metrics are told', async () => {

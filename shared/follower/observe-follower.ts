@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { NotReady } from '#shared/not-ready.ts';
+import { NotReady } from '#shared/process/not-ready.ts';
 import { secondsSince } from './behind.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { findStandstills, type Standstill } from './standstill.ts';

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { challengeFor } from './authenticate/challenge.ts';
 import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';

@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response, type Router } from 'express';
 import { Histogram, type Registry } from 'prom-client';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
 import { identifyRequest, requestIdOf } from './request-context.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { NotReady } from '#shared/not-ready.ts';
+import { NotReady } from '#shared/process/not-ready.ts';
 import { captureLog, serveRoutes } from '../../test/serve.ts';
 import { Health, healthRoutes } from './health.ts';
 

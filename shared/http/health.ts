@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'express';
-import type { Log } from '#shared/log.ts';
-import { NotReady } from '#shared/not-ready.ts';
+import type { Log } from '#shared/process/log.ts';
+import { NotReady } from '#shared/process/not-ready.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 
 /** Resolves where the thing can do its work; the signal aborts once nobody waits any more. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { serve } from '../../test/serve.ts';
 import { createApp } from './app.ts';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 type Options = { readonly connectionsMax: number; readonly log: Log; readonly metrics?: Registry | undefined };
 

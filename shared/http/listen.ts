@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import type { Listener } from '#shared/config.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Listener } from '#shared/process/config.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Who comes while so many wait to be let in is dropped by the system without a word. Node's own 511 are there within a pause of the garbage collector. */
 const BACKLOG_MAX = 4_096;

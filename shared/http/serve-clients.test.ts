@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { until } from '../../test/engines/until.ts';
 import { captureLog } from '../../test/serve.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
-import type { Config } from '#shared/config.ts';
-import type { Foundation } from '#shared/foundation.ts';
-import { startMetricsServer } from '#shared/metrics.ts';
-import type { ProcessContext } from '#shared/run.ts';
+import type { Config } from '#shared/process/config.ts';
+import type { Foundation } from '#shared/process/foundation.ts';
+import { startMetricsServer } from '#shared/process/metrics.ts';
+import type { ProcessContext } from '#shared/process/run.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { answerErrors } from './answer-errors.ts';

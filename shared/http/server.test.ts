@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { captureLog, serve } from '../../test/serve.ts';

@@ -1,6 +1,6 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as send } from 'node:http';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { createMemoryTracing, type EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
 import { until } from '../../test/engines/until.ts';
 import { captureLog, serve } from '../../test/serve.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { migrateOperations } from './migrate.ts';
 import { dropOldOrders, finishOrder, LostOrder, type OrderKind, type TakenOrder, takeOrder } from './orders.ts';
 

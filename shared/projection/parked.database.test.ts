@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import {
   addComment,

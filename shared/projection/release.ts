@@ -1,5 +1,5 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { type Mending, notParked, type RecordMended, takeInAgain, whileProjectorStands } from './retry.ts';
 
 /**

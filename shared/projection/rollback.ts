@@ -1,6 +1,6 @@
 import type { Position } from '#shared/brands.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { comeNear, demandLive, type Work } from './catch-up.ts';
 import { isOfThisRelease } from './definition.ts';
 import { demandAsideGone, underWay } from './rebuild.ts';

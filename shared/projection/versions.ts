@@ -4,10 +4,10 @@ import { holdLock } from '#shared/database/held-lock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { readDefinition } from './definition.ts';
 import { createTables } from './schema.ts';
 

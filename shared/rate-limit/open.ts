@@ -1,5 +1,5 @@
-import { demandRedis } from '#shared/demand-redis.ts';
-import type { Log } from '#shared/log.ts';
+import { demandRedis } from '#shared/process/demand-redis.ts';
+import type { Log } from '#shared/process/log.ts';
 import { type Arrivals, type Charge, type Charged, createRateLimit } from './gcra.ts';
 import { memoryArrivals } from './memory/arrivals.ts';
 import type { RateLimits } from './rate-limit.ts';

@@ -4,7 +4,7 @@ import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { atOfList, ItemAt } from './at.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { clientOperations } from './clients.ts';

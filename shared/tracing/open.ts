@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
-import type { TracingSettings } from '#shared/config.ts';
-import type { Log } from '#shared/log.ts';
+import type { TracingSettings } from '#shared/process/config.ts';
+import type { Log } from '#shared/process/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { NO_TRACING, type Tracing } from './tracing.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
+import { loadConfig } from '#shared/process/config.ts';
 
 const PRODUCTION = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), PUBLIC_URL: 'https://annals.example' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '#shared/config.ts';
+import { ConfigError, loadConfig } from '#shared/process/config.ts';
 import { checkUrl } from './guard/check-url.ts';
 
 const PRODUCTION = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), PUBLIC_URL: 'https://annals.example' };

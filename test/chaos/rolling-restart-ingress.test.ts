@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import { scaled } from '../engines/load.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { type Reply, restClientOf } from '../engines/rest-client.ts';

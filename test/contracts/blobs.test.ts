@@ -6,7 +6,7 @@ import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { Health } from '#shared/http/health.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { s3Missing, startS3, type TestS3 } from '../engines/s3.ts';
 import type { ArticleId } from '../publishing-ids.ts';

@@ -5,7 +5,7 @@ import { ConfigResourceTypes, Kafka, type KafkaMessage, logLevel } from 'kafkajs
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { AUTHORITY } from '../engines/certificates.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
 import { Doorbell } from '#shared/doorbell.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';

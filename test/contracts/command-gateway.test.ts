@@ -13,7 +13,7 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { internalRoutes } from '../../command/role.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { openConfiguredEventLog, tellOutages } from '#shared/event-log/open.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';

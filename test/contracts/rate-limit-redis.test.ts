@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { openRedisArrivals } from '#shared/rate-limit/redis/arrivals.ts';
-import { StartRefused } from '#shared/start-refused.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
 import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';

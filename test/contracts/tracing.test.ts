@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { openTracing } from '#shared/tracing/open.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runAnnals, spawnAnnals } from '../annals-process.ts';
 
-const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/run.ts';`;
+const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/process/run.ts';`;
 
 /** A process whose work is the given code, with `resources` and `log` in reach. */
 const living = (work: string, environment: Record<string, string> = {}) => {

@@ -14,7 +14,7 @@ import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';

@@ -8,7 +8,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { startChain } from '../../audit/chain/follow-chain.ts';
 import { type HeadFiles, headFilesIn } from '../../audit/heads/head-files.ts';
 import { createPublisher } from '../../audit/heads/service.ts';

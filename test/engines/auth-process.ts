@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { serve } from '../serve.ts';
 import { type AuthInstance, type AuthWorld, ISSUER } from './auth-world.ts';
 

@@ -8,7 +8,7 @@ import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgre
 import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { captureLog } from '../serve.ts';
 import { addComment, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';

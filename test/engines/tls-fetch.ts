@@ -5,8 +5,8 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { loadConfig } from '#shared/config.ts';
 import { startHttpServer } from '#shared/http/server.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
 /** Serves by TLS as production does, asking clients for certificates. */

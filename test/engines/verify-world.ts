@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Report } from '#shared/audit/verification-report.ts';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createMetrics } from '#shared/metrics.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
 import { startAudit } from '../../audit/service.ts';
 import type { Verification } from '../../audit/verify/plan.ts';
 import { verify } from '../../audit/verify/verify.ts';

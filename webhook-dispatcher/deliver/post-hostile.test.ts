@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setInterval } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#shared/config.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import { scaled } from '../../test/engines/load.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
 import { until } from '../../test/engines/until.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
-import { loadConfig } from '#shared/config.ts';
+import { loadConfig } from '#shared/process/config.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
 import type { ComposeBody } from './body.ts';

@@ -1,5 +1,5 @@
 import type { WebhookId } from '#shared/brands.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 export type OpenedQueue = {
   readonly url: string;

@@ -1,4 +1,4 @@
-import { demandRedis } from '#shared/demand-redis.ts';
+import { demandRedis } from '#shared/process/demand-redis.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 
 /** Opens the queue that a URL names: `postgres://…` or `redis://…`. Only the engine in use is loaded. */

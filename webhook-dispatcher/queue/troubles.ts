@@ -1,4 +1,4 @@
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 export type Troubles = Disposable & { tell(err: Error): void; isLasting(): boolean };
 

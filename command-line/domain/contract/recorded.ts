@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'graphql';
 import * as z from 'zod';
 import { makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Contract } from './contract.ts';
 import { printedJson } from './printed-json.ts';
 import { ACCEPTED_SHAPE, PART_SHAPES } from './recorded-shapes.ts';

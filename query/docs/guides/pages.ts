@@ -1,5 +1,5 @@
 import { html } from '#shared/html.ts';
-import { settingsTable } from '#shared/settings.ts';
+import { settingsTable } from '#shared/process/settings.ts';
 import type { Asset } from '../../pages/asset.ts';
 import type { Assets } from '../assets.ts';
 import { type DocsPage, type Group, hrefFrom } from '../page.ts';

@@ -1,7 +1,7 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
 import type { DocumentLimits } from '../documents/limits.ts';
 import type { Execute } from '../execute.ts';

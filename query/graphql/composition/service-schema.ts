@@ -10,7 +10,7 @@ import {
   printSchema,
 } from 'graphql';
 import { makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AskService } from './ask-service.ts';
 import type { Service } from './services.ts';
 

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { GraphqlSettings } from '#shared/config.ts';
+import type { GraphqlSettings } from '#shared/process/config.ts';
 
 /** What an operation may ask for at most; the settings named `GRAPHQL_…_MAX`. */
 export type DocumentLimits = GraphqlSettings['limits'];

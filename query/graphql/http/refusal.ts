@@ -4,7 +4,7 @@ import { challengeFor } from '#shared/http/authenticate/challenge.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { asGraphqlError, createFormatError } from '../errors.ts';
 import { Refused, WrongMethod } from '../run.ts';
 import { answerGraphql, type Outcome } from './answer.ts';

@@ -9,7 +9,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf, spanOf, traceparentOf } from '#shared/http/request-span.ts';
 import { demandRoom } from '#shared/http/shed-load.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
 import { readFailureOf } from '../../statement.ts';
 import { createFormatError } from '../errors.ts';

@@ -5,7 +5,7 @@ import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { Cohort } from '../../changes/renderings.ts';

@@ -4,7 +4,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { preferredType } from '#shared/http/media-type.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { RoleWatch } from '../../changes/role-watch.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { KafkaPlace } from './kafka-url.ts';
 
 /** So long a broker may take over one answer. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Admin, type ITopicConfig, type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
-import type { Log } from '#shared/log.ts';
-import { StartRefused } from '#shared/start-refused.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
 import type { KafkaPlace } from './kafka-url.ts';

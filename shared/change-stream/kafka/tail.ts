@@ -4,7 +4,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { ANSWER_WITHIN_MS } from './client.ts';
 import { fromMessage } from './message.ts';
 import { RecentChanges, WORTH_HEARING } from './recent-changes.ts';

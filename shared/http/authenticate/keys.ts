@@ -1,6 +1,6 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import * as z from 'zod';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import { HttpProblem } from '../http-problem.ts';
 
 /** Gives the key set of the authorization server (RFC 7517). */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 
 /** One token, all tokens of a grant, or those issued so far to a client or for a user. */
 export type RevocationKind = 'jti' | 'grant' | 'client' | 'user';

@@ -1,6 +1,6 @@
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/log.ts';
+import type { Log } from '#shared/process/log.ts';
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 import { storedKey } from '../stored-key.ts';
 

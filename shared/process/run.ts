@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { setupFailure } from '../database/failures.ts';
+import { fileFailure } from '../folder.ts';
+import { signUpRoleOf } from '../sign-up-role.ts';
 import { type Config, loadConfig } from './config.ts';
-import { setupFailure } from './database/failures.ts';
-import { fileFailure } from './folder.ts';
 import { createLog, type Log } from './log.ts';
-import { signUpRoleOf } from './sign-up-role.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
 import { StartRefused } from './start-refused.ts';
 

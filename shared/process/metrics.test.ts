@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { captureLog, serve } from '../test/serve.ts';
-import { createApp } from './http/app.ts';
+import { captureLog, serve } from '../../test/serve.ts';
+import { createApp } from '../http/app.ts';
 import { createMetrics, startMetricsServer } from './metrics.ts';
 
 const open = () => startMetricsServer(createMetrics(), { port: 0, host: '127.0.0.1' });

@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one table: a setting has one place.
 import { z } from 'zod';
-import { parseBlobUrl } from './blobs/blob-url.ts';
-import { KAFKA_URL_FORM, parseKafkaUrl } from './change-stream/kafka/kafka-url.ts';
-import { hostsIn } from './event-log/eventstoredb/address.ts';
-import { roleName } from './events/fields.ts';
-import type { CorsOrigins } from './http/cors.ts';
-import { parseRange } from './webhooks/guard/address.ts';
+import { parseBlobUrl } from '../blobs/blob-url.ts';
+import { KAFKA_URL_FORM, parseKafkaUrl } from '../change-stream/kafka/kafka-url.ts';
+import { hostsIn } from '../event-log/eventstoredb/address.ts';
+import { roleName } from '../events/fields.ts';
+import type { CorsOrigins } from '../http/cors.ts';
+import { parseRange } from '../webhooks/guard/address.ts';
 
 type Setting = {
   readonly schema: z.ZodType<unknown, string>;

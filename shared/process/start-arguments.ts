@@ -1,10 +1,10 @@
 import { join, relative } from 'node:path';
-import packageJson from '../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 import { StartRefused } from './start-refused.ts';
 
 /** `EX_USAGE` of sysexits.h. */
 const EX_USAGE = 64;
-const ROOT = new URL('..', import.meta.url).pathname;
+const ROOT = new URL('../..', import.meta.url).pathname;
 
 /** What the version option prints, wherever it is given. */
 export const VERSION_LINE = `annals ${packageJson.version} (Node ${process.versions.node})`;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../folder.ts';
 
 /** What somebody needs who has just started Annals for development, kept where only they can read it. */
 const FirstMinute = z.object({

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { listen } from '../http/listen.ts';
 import type { Listener } from './config.ts';
-import { listen } from './http/listen.ts';
 
 /** The metrics of this process, with those of Node itself. */
 export const createMetrics = (): Registry => {

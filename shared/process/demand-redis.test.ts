@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openDeliveryQueue } from '../webhook-dispatcher/queue/open.ts';
+import { openDeliveryQueue } from '../../webhook-dispatcher/queue/open.ts';
+import { openRateLimits } from '../rate-limit/open.ts';
 import { demandRedis } from './demand-redis.ts';
-import { openRateLimits } from './rate-limit/open.ts';
 
 const log = pino({ level: 'silent' });
 
