@@ -5,7 +5,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts';
-import { LEASE, Overtaken } from './fence.ts';
+import { type Fence, isOwned, LEASE, Overtaken } from './fence.ts';
 import { timerTask } from './react.ts';
 
 /** The follower's name. */
@@ -36,9 +36,12 @@ export const tellSeen = async (pool: Pool, declared: Declared | undefined): Prom
   );
 };
 
-/** Where no process works by the other declaration any more, such as that of a release that was rolled back. */
-export const takeBack = (pool: Pool, eventLog: Pick<EventLog, 'head'>, declared: Declared): Promise<void> =>
-  beginWith(pool, eventLog, { ...declared, isOverdue: isUnseenFor(UNSEEN_MAX_S) });
+/**
+ * Where no process works by the other declaration any more, such as that of a release that was rolled back. Only the owner of the lease knows:
+ * another one may be busy for long.
+ */
+export const takeBack = (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerprint, epoch }: Fence): Promise<void> =>
+  beginWith(pool, eventLog, { fingerprint, isOverdue: `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}` });
 
 type Beginning = Declared & {
   /** SQL that says whether the other declaration has had its time. */
@@ -57,7 +60,7 @@ const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerp
     await connection.query('lock table process_manager.reacting');
     const { rows } = await connection.query<{ isKept: boolean }>(
       `update process_manager.reacting set seen_at = case when fingerprint = $1 then clock_timestamp() else seen_at end
-       returning fingerprint = $1 or not ${isOverdue} as "isKept"`,
+       returning fingerprint = $1 or not (${isOverdue}) as "isKept"`,
       [fingerprint],
     );
     if (rows[0]?.isKept) return;

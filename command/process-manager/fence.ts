@@ -16,6 +16,9 @@ export class Overtaken extends Error {
 const FENCE = (fingerprint: string, epoch: string): string =>
   `select from process_manager.reacting r, public.lease l where r.fingerprint = ${fingerprint} and l.name = '${LEASE}' and l.epoch = ${epoch}`;
 
+/** SQL that is true as long as nobody has taken the lease. */
+export const isOwned = (epoch: number): string => `exists (select from public.lease where name = '${LEASE}' and epoch = ${epoch})`;
+
 /** SQL that is true as long as nobody has taken over. */
 export const isFenced = (fingerprint: string, epoch: string): string => `exists (${FENCE(fingerprint, epoch)})`;
 

@@ -7,7 +7,8 @@ import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { requests } from '../../test/toy/requests.ts';
-import { declareReactions } from './declaration.ts';
+import { declareReactions, takeBack } from './declaration.ts';
+import type { Fence } from './fence.ts';
 
 const HOUR = 3_600_000;
 const { request } = requests.kinds;
@@ -86,6 +87,24 @@ test('the declaration of the process that started last applies at once, without 
     `select fingerprint, seen_at > clock_timestamp() - interval '5 seconds' as "isSeen" from process_manager.reacting`,
   );
   expect(rows).toEqual([{ fingerprint: followingOf(next)?.fingerprint, isSeen: true }]);
+});
+
+test('a process that has lost the lease takes nothing back, however long its owner is busy', async () => {
+  await using side = await open(without);
+  await declareReactions(side.pool, side.eventLog, followingOf(next));
+  await forgetSeen(side);
+  const declared = followingOf(former);
+  if (declared === undefined) throw new Error('It has a timer');
+  const { rows } = await side.pool.query<Pick<Fence, 'epoch'>>(
+    `insert into public.lease as held (name, owner, epoch, expires_at) values ('process-manager-parked', gen_random_uuid(), 1, clock_timestamp())
+     on conflict (name) do update set epoch = held.epoch + 1, owner = excluded.owner, expires_at = clock_timestamp() + interval '4 seconds' returning epoch`,
+  );
+  const fingerprint = async () => (await side.pool.query('select fingerprint from process_manager.reacting')).rows;
+  const [{ epoch } = { epoch: 0 }] = rows;
+  await takeBack(side.pool, side.eventLog, { fingerprint: declared.fingerprint, epoch: epoch - 1 });
+  expect(await fingerprint()).toEqual([{ fingerprint: followingOf(next)?.fingerprint }]);
+  await takeBack(side.pool, side.eventLog, { fingerprint: declared.fingerprint, epoch });
+  expect(await fingerprint()).toEqual([{ fingerprint: declared.fingerprint }]);
 });
 
 test('what is read again from the beginning of the log does not stand still', async () => {
