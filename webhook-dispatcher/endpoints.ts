@@ -1,5 +1,5 @@
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { evolveWebhook, presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
+import { evolveWebhook, isOfWebhook, presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { WebhookFilter } from '#shared/events/webhook.ts';
@@ -27,10 +27,12 @@ export type WebhookChange = WebhookEvent extends infer Event
     : never
   : never;
 
-/** Nothing where it is about something else, or damaged, so that nothing is known of it. */
+/** Nothing where it is about something else, of a later release, or damaged, so that nothing is known of it. */
 export const webhookChangeOf = ({ stream, type, data, version, position }: Change): WebhookChange | undefined =>
   // The stream of changes has checked the data by the definition of the type.
-  stream.startsWith('webhook-') && 'webhookId' in data ? ({ type, data, version, position } as unknown as WebhookChange) : undefined;
+  stream.startsWith('webhook-') && isOfWebhook(type) && 'webhookId' in data
+    ? ({ type, data, version, position } as unknown as WebhookChange)
+    : undefined;
 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
 export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {

@@ -224,4 +224,11 @@ const makeKind = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
 };
 
 /** By which filters there are, nothing of this differs. */
-export const evolveWebhook = evolveOf(makeKind([], z.record(z.string(), z.number())));
+const anyWebhook = makeKind([], z.record(z.string(), z.number()));
+
+export const evolveWebhook = evolveOf(anyWebhook);
+
+const types: ReadonlySet<string> = new Set(Object.values(anyWebhook.events).map(({ type }) => type));
+
+/** Of a later release there may be others, of which this one knows nothing. */
+export const isOfWebhook = (type: string): boolean => types.has(type);
