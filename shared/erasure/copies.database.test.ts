@@ -175,3 +175,10 @@ test('what this release does not know in a former read model is erased too: anot
   expect(await leftIn('read_model_previous', author)).toBe(0);
   expect(await searchDatabase(databaseUrl, ['Of somebody else'])).toHaveLength(1);
 });
+
+test('a column of the read model in use is not personal because an operator has it left out of the statistics', async () => {
+  const { pool } = world.side;
+  await pool.query(`alter table read_model.users alter column role set statistics 0`);
+  await eraseInReadModels({ pool, tables }, [other]);
+  expect((await pool.query('select role from read_model.users where id = $1', [other])).rows).toEqual([{ role: 'author' }]);
+});

@@ -46,7 +46,9 @@ const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
   if (!table || table.person === null) return undefined;
   const known = { ...SEALED, ...('key' in table ? { [table.key[0]]: 'bigint' } : { id: 'bigint' }), [table.person]: 'bigint' };
   if (!hasColumns(found, known)) return undefined;
-  return copyFrom(found, [table.person], [...new Set([...table.personal, ...found.unsampled])]);
+  // A former release may have declared others; of what is in use, an operator may have given columns a target of their own.
+  const others = KEPT_UP.has(found.schema) ? [] : found.unsampled;
+  return copyFrom(found, [table.person], [...new Set([...table.personal, ...others])]);
 };
 
 const hasColumns = ({ columns }: FoundTable, known: Readonly<Record<string, string>>): boolean =>
