@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { publishing } from '../domain/publishing.ts';
 import type { EventId, StreamName, UserId } from '../shared/brands.ts';
 import { openPool } from '../shared/database/pool.ts';
+import { openEventLog } from '../shared/event-log/open.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
 import { type Codec, createCodec } from '../shared/events/codec.ts';
 import { type MasterKey, parseMasterKey } from '../shared/keys/master-key.ts';

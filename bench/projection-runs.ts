@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
-import { createReadModel } from '#shared/projection/schema.ts';
 import { publishing } from '../domain/publishing.ts';
 import { openPool } from '../shared/database/pool.ts';
+import { createReadModel } from '../shared/projection/schema.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
 
 type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';

@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findViolations } from './boundaries.ts';
 
@@ -45,6 +45,14 @@ test.each([
   ['I/O from a decider', 'command/articles/x.ts', `import net from 'node:net';\nexport const x: Decider<A, B, C> = {};`],
 ])('importing %s is found', (_, path, source) => {
   expect(check([path, source])).toHaveLength(1);
+});
+
+test('what is measured with finds what it imports, from a package of its own', () => {
+  const paths = globSync('bench/**/*.ts', { cwd: root, exclude: (path) => path === 'node_modules' });
+  expect(paths.length).toBeGreaterThan(10);
+  for (const path of paths)
+    for (const [, specifier = ''] of readFileSync(join(root, path), 'utf8').matchAll(/from '([.#][^']+)'/g))
+      expect(existsSync(join(root, dirname(path), specifier)), `${path} imports ${specifier}`).toBe(true);
 });
 
 test('I/O that a pure file reaches by way of another is found', () => {

@@ -1,7 +1,7 @@
-import { createReadModel } from '#shared/projection/schema.ts';
 import { publishing } from '../../domain/publishing.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
 import type { Pool } from '../../shared/database/pool.ts';
+import { createReadModel } from '../../shared/projection/schema.ts';
 import { LIVE_SCHEMA } from '../../shared/read-model/read-model.ts';
 import { tablesOf } from '../../shared/read-model/tables.ts';
 
