@@ -242,17 +242,23 @@ test('an aggregate whose events cannot be read is parked with its timers, and ho
   expect(await annals('process-manager', 'parked')).toContain('skipped');
 });
 
+/** Of the process that has looked, and so holds the lease. */
+const fenceNow = async (): Promise<Fence> => {
+  const { rows } = await side.pool.query<Fence>(
+    `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
+  );
+  const [fence] = rows;
+  if (fence === undefined) throw new Error('It has begun');
+  return fence;
+};
+
 test('a process that was paused while it looked at timers writes nothing once another has taken over', async () => {
   await side[Symbol.asyncDispose]();
   side = await open();
   const id = await ask();
   // It holds the lease, because it has looked.
   await untilTimers(id, 'breach', 'remind');
-  const { rows } = await side.pool.query<Fence>(
-    `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
-  );
-  const [fence] = rows;
-  if (fence === undefined) throw new Error('It has begun');
+  const fence = await fenceNow();
   const look = createLook({ ...side, domain: requests, states: createStates({ log: side.eventLog, codec: side.codec }) } as never);
   await side.pool.query(`update process_manager.timer set due_at = '2100-01-01' where stream = $1`, [`request-${id}`]);
   const rowsBefore = await rowsOf(id);
@@ -283,11 +289,7 @@ test('a process that is paused while it writes timers does not keep its successo
   side = await open();
   const id = await ask();
   await untilTimers(id, 'breach', 'remind');
-  const { rows } = await side.pool.query<Fence>(
-    `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
-  );
-  const [fence] = rows;
-  if (fence === undefined) throw new Error('It has begun');
+  const fence = await fenceNow();
   const [paused, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const connect = async () => {
     const connection = await side.pool.connect();
