@@ -134,11 +134,11 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
 
       await page.getByLabel('Item').fill(`article-${first}`);
       await page.getByLabel('Item').press('Enter');
-      await page.getByText('live', { exact: true }).waitFor();
       await until(
         () => page.url(),
         (url) => url.endsWith(`?subject=article-${first}`),
       );
+      await page.getByText('live', { exact: true }).waitFor();
       await ask('POST', `/articles/${second}/publish`, { token: author.token });
       await ask('POST', `/articles/${first}/publish`, { token: author.token });
       await page.locator('summary', { hasText: 'article.published' }).waitFor();

@@ -70,12 +70,14 @@ const useFeed = (query: string, isPaused: boolean) => {
   const [events, setEvents] = useState<readonly Event[]>([]);
   const [held, setHeld] = useState<readonly Event[]>([]);
   const [state, setState] = useState<FeedState>('connecting');
+  const [followed, setFollowed] = useState(query);
   const paused = useRef(isPaused);
   paused.current = isPaused;
   useEffect(() => {
     const leaving = new AbortController();
     setEvents([]);
     setHeld([]);
+    setFollowed(query);
     const onEvent = (event: Event) => (paused.current ? setHeld : setEvents)((before) => [event, ...before].slice(0, EVENTS_MAX));
     void follow(api, { path: `/events${query}`, signal: leaving.signal, onEvent, onState: setState });
     return () => leaving.abort();
@@ -86,5 +88,6 @@ const useFeed = (query: string, isPaused: boolean) => {
     setEvents((before) => [...held, ...before].slice(0, EVENTS_MAX));
     setHeld([]);
   }, [isPaused]);
-  return { events, waiting: held.length, state, clear: () => setEvents([]) };
+  // What was said of the stream of other filters is not said of this one, which begins only after this is drawn.
+  return { events, waiting: held.length, state: followed === query ? state : 'connecting', clear: () => setEvents([]) };
 };

@@ -22,6 +22,11 @@ test('the lag shows the five that were furthest behind, the worst first', () => 
   expect(lines[1]?.values).toEqual([7, null]);
 });
 
+test('the lag of the projector is always shown, because reads are as old as it is behind', () => {
+  const followers = { a: 1, b: 1, c: 1, d: 1, e: 1, projector: 0 };
+  expect(lagOf([sample(0, { followers })]).lines.map(({ label }) => label)).toEqual(['projector', 'a', 'b', 'c', 'd']);
+});
+
 test('what comes is put after what was known, once, and what is older than the span is let go', () => {
   const known = [sample(0), sample(10), sample(20)];
   expect(joined(known, [sample(20), sample(30)], 20).map(({ at }) => Date.parse(at) / 1_000)).toEqual([10, 20, 30]);

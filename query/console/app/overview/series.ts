@@ -35,14 +35,14 @@ const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | n
   return seconds > 0 && sample.events >= before.events ? (sample.events - before.events) / seconds : null;
 };
 
-/** The followers that were furthest behind, because more lines cannot be told apart. */
+/** The projector, because reads are as old as it is behind, and the others that were furthest behind: more lines cannot be told apart. */
 export const lagOf = (samples: readonly Sample[]): Series => {
   const worst = new Map<string, number>();
   for (const { followers } of samples) {
     for (const [name, seconds] of Object.entries(followers)) worst.set(name, Math.max(worst.get(name) ?? 0, seconds ?? 0));
   }
   const names = [...worst]
-    .toSorted(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
+    .toSorted(([name, one], [otherName, other]) => rankOf(name) - rankOf(otherName) || other - one || (name < otherName ? -1 : 1))
     .slice(0, FOLLOWERS_MAX)
     .map(([name]) => name);
   return {
@@ -50,6 +50,8 @@ export const lagOf = (samples: readonly Sample[]): Series => {
     lines: names.map((name) => ({ label: name, values: samples.map(({ followers }) => followers[name] ?? null) })),
   };
 };
+
+const rankOf = (name: string): number => (name === 'projector' ? 0 : 1);
 
 export const queuesOf = (samples: readonly Sample[]): Series => ({
   times: samples.map(({ at }) => secondsOf(at)),
