@@ -26,8 +26,8 @@ const reply = aggregate('reply', {
     marks: list({ by: ref(user) }, { max: 3, key: 'by' }),
     status: states('open', 'shut'),
   },
-  events,
-  commands,
+  events: { ...events, marked: { adds: 'marks' } },
+  commands: { ...commands, addMark: { emits: 'marked' } },
   rights: { read: { as: 'topic' }, write: { member: 'own' } },
 });
 const forum = assemble(base, [topic, reply]);
@@ -69,6 +69,7 @@ test.each([
   ['topic', 'read', 'read it'],
   ['topic', 'open', 'open a topic'],
   ['topic', 'shut', 'shut it'],
+  ['reply', 'addMark', 'add mark in its marks'],
   ['user', 'readPrivate', 'read its email, role, created at and updated at'],
   ['user', 'changeRole', 'write its role'],
 ])('of %s, %s allows to %s', (name, operation, deed) => expect(deedOf(kind(name), operation)).toBe(deed));

@@ -69,6 +69,7 @@ const shownAs = (value: string | number | boolean | null): string => (value === 
 export const deedOf = (kind: Kind, operation: string): string => {
   const command = kind.commands[operation];
   if (command?.kind === 'create') return `${spaced(operation)} ${oneOf(kind.name)}`;
+  if (command?.list !== undefined) return `${spaced(operation)} in its ${spaced(command.list.name)}`;
   const { reads, writes } = (kind.fieldRights[operation] ?? {}) as { reads?: readonly string[]; writes?: readonly string[] };
   if (reads === undefined && writes === undefined) return `${spaced(operation)} it`;
   const all = [reads && `read its ${listed(reads)}`, writes && `write its ${listed(writes)}`];
