@@ -1,7 +1,29 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Served } from './start.ts';
 
-/** What this installation serves. */
-export const served: Served = {
-  domain: async () => (await import('#domain/publishing.ts')).publishing,
-  demo: () => import('#domain/demo/demo.ts'),
+/** Publishing, or the domain that a file exports. */
+export const servedBy = (file: string): Served =>
+  file === ''
+    ? { domain: async () => (await import('#domain/publishing.ts')).publishing, demo: () => import('#domain/demo/demo.ts') }
+    : { domain: () => domainIn(file) };
+
+/** What this installation serves. It is read before the other settings, which depend on the domain. */
+export const served = servedBy(process.env.DOMAIN_FILE ?? '');
+
+const domainIn = async (file: string): Promise<Domain> => {
+  const path = resolve(file);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new StartRefused(`DOMAIN_FILE names ${file}, and there is no such file in ${process.cwd()}.`);
+  const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
+  const [domain, ...others] = new Set(Object.values(exported).filter(isDomain));
+  if (domain === undefined) throw new StartRefused(`${file} exports no domain: write \`export const shop = assemble(base, […])\` in it.`);
+  if (others.length > 0) throw new StartRefused(`${file} exports ${others.length + 1} domains: name a file that exports one.`);
+  return domain;
 };
+
+/** What `assemble` returns; what `domain` returns has no aggregates. */
+const isDomain = (value: unknown): value is Domain => typeof value === 'object' && value !== null && 'kinds' in value && 'signUp' in value;

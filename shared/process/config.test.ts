@@ -128,6 +128,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   CORS_ORIGINS: 'everywhere',
   SIGNUP: 'admin',
   REGISTRATION: 'yes',
+  DOMAIN_FILE: 'domain',
   METRICS_PORT: '-1',
   METRICS_HOST: '/tmp/socket',
   AUDIT_HEAD_EVERY_MS: '10',

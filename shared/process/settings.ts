@@ -83,6 +83,12 @@ export const SETTINGS = {
     fallback: 'development',
     description: 'Development is convenient; production refuses what is convenient but unsafe.',
   },
+  DOMAIN_FILE: {
+    schema: z.string().regex(/\.[cm]?[jt]s$/),
+    expected: 'the path of a module, such as domain/shop.ts',
+    fallback: 'domain/publishing.ts',
+    description: 'The domain that is served: a file that exports what `assemble` returns. All processes of an installation serve the same.',
+  },
   PORT: { ...port, fallback: '4000', description: 'Where clients are served.' },
   HOST: {
     ...address,
