@@ -22,8 +22,13 @@ interface Keys<F, D> {
 
 /** Numbers that follow from lists. */
 export type DerivedOf<F> = {
-  readonly [name: string]: { readonly count: ListKey<F> } | { readonly sum: SumPath<F> };
+  readonly [name: string]: Derived<ListKey<F>, SumPath<F>>;
 };
+type Derived<Count, Sum> =
+  /** How many items the list has. */
+  | { readonly count: Count }
+  /** The sum of a number of all items. */
+  | { readonly sum: Sum };
 type SumPath<F> = {
   [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${NumberKey<I>}` : never;
 }[ListKey<F>];
@@ -37,15 +42,17 @@ type Common<Content, Sets, Carried> = {
   readonly example?: Sets;
   /** Values as they are when it happens, recorded in the event, for views. */
   readonly carries?: readonly Carried[];
+  /** Fields that get a value which the declaration says: a value, `now`, `caller`, or `null`. */
   readonly sets?: Sets;
   /** Fields that the decision gives a value, which no form says. */
   readonly computes?: readonly Content[];
-  /** Has a subscription of its own. */
+  /** GraphQL has a subscription to this event alone. */
   readonly subscribe?: true;
   /** Nobody outside sees it. */
   readonly internal?: true;
 } & Versions;
 export type Versions = {
+  /** Of the shape of its data, 1 unless given; raise it when the shape changes. */
   readonly version?: number;
   /** From an earlier version to the next; pure. Personal fields may be missing, because they were erased or nothing opens them. */
   readonly upcast?: {
@@ -54,20 +61,28 @@ export type Versions = {
 };
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
 type SetValue<X> = X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> &
-  (
-    | { readonly creates: readonly Content[] }
-    | { readonly changes: readonly Content[] }
-    | { readonly adds: Listed }
-    | { readonly updates: Listed }
-    | { readonly moves: Listed }
-    | { readonly removes: Listed }
-    | { readonly ends: true }
-    | { readonly sets: Sets }
-    | { readonly computes: readonly Content[] }
-    /** Changes nothing, and is there to be known. */
-    | { readonly notes: true }
-  );
+export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content, Listed, Sets>;
+type Effect<Content, Listed, Sets> =
+  /** Creates the aggregate with these fields, which the form of the command has. */
+  | { readonly creates: readonly Content[] }
+  /** Changes those of these fields that the form has, and holds them alone. */
+  | { readonly changes: readonly Content[] }
+  /** Adds an item to the list; the form has its fields. */
+  | { readonly adds: Listed }
+  /** Changes fields of an item. */
+  | { readonly updates: Listed }
+  /** Moves an item of an ordered list before another, or to the end. */
+  | { readonly moves: Listed }
+  /** Removes an item. */
+  | { readonly removes: Listed }
+  /** Ends the aggregate: it is not found any more, and its history stays. */
+  | { readonly ends: true }
+  /** Gives fields the values that the declaration says. */
+  | { readonly sets: Sets }
+  /** Gives fields the values that the function `decide` of the command returns. */
+  | { readonly computes: readonly Content[] }
+  /** Changes nothing; the event is recorded and delivered. */
+  | { readonly notes: true };
 export type EventsOf<F, D> = {
   readonly [name: string]: EventSpec<Keys<F, D>['content'], Keys<F, D>['list'], SetsOf<F>, Keys<F, D>['any']>;
 };
@@ -83,18 +98,22 @@ export type DataKey<E> =
 type CommandSpec<EventName, Plain, Cond, FieldName, Decision> = {
   /** What it does, as one would ask for it: “Publish an article”. */
   readonly says?: string;
-  /** Otherwise it is refused, and no link leads to it. */
+  /** What must be true of the aggregate; otherwise the command is refused, and no link leads to it. */
   readonly when?: Cond;
-  /** Of the form: may not be null. */
+  /** Fields of the form that may not be null, although they are optional. */
   readonly requires?: readonly FieldName[];
-  /** Only timers, reactions and code give it. */
+  /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
-  /** Commands without a form that the form can ask for at once. */
+  /** Commands without a form that the same request can ask for: `"publish": true` in the form of `create`. */
   readonly next?: readonly string[];
-} & (
+} /** The event that happens. */ & (
   | { readonly emits: Plain }
-  /** One of several events, or values that follow from others: what data cannot say, so a pure function does. */
-  | { readonly emits: readonly EventName[]; readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[] }
+  /** The events that `decide` chooses from. The form is that of the first. */
+  | {
+      readonly emits: readonly EventName[];
+      /** Which events happen, and the values of fields that they compute: a pure function, for what data cannot say. */
+      readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[];
+    }
 );
 /** By the names of the fields. */
 type Computed = { readonly [field: string]: unknown };
@@ -102,10 +121,13 @@ type Computed = { readonly [field: string]: unknown };
 type PlainOf<E> = { [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N }[keyof E & string];
 /** What a decision can depend on. */
 export type Given<F extends Fields, D> = {
+  /** The aggregate as it is: its id, fields and derived numbers. Of lists, the items. */
   readonly state: { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
   /** As forms name the fields; what was not given is not there. */
   readonly form: { readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]> };
+  /** The user who asks, unless nobody is signed in. */
   readonly callerId: number | null;
+  /** The time of the command, which its events get. */
   readonly now: string;
 };
 /** What a form can ask for at once are commands too. */
@@ -128,23 +150,32 @@ export type CommandsOf<F extends Fields, D, E, Cond> = {
 
 // ── Rights ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 /** Nobody who is not named may; administrators may unless it is said. `true`, `false`, or on what it depends. */
-type Row<Role extends string, Cond, Parent = never> = { readonly [R in Role | 'admin']?: boolean | Cond } & {
-  /** Everybody, signed in or not, for whom there is no cell. */
+type Row<Role extends string, Cond, Parent = never> = {
+  /** Who has this role. */
+  readonly [R in Role | 'admin']?: boolean | Cond;
+} & {
+  /** Everybody, signed in or not, whose role is not named. */
   readonly anyone?: boolean | Cond;
-  /** Everybody signed in for whom there is no cell. */
+  /** Everybody signed in whose role is not named. */
   readonly signedIn?: boolean | Cond;
-  /** For whom there is no cell, as of the aggregate that this reference leads to. It leaves nothing to `anyone`. */
+  /** Everybody whose role is not named, as they may do it with the aggregate that this reference leads to. It leaves nothing to `anyone`. */
   readonly as?: Parent;
-  /** The first word of the scope, if it is not `read` or `write`. */
+  /** The first word of the scope that a token needs, if it is not `read` or `write`. */
   readonly scope?: string;
 };
 export type RightsOf<Role extends string, F, C, Cond> = {
+  /** Who may read it: items, lists, changes, history. */
   readonly read: Row<Role, Cond, RefKey<F>>;
   /** Every command that has no row of its own. */
   readonly write?: Row<Role, Cond, RefKey<F>>;
-} & { readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>> };
+} & {
+  /** Who may give this command. */
+  readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
+};
 type FieldRight<Role extends string, F, Cond> = Row<Role, Cond> & {
+  /** Fields that only those of this row may read: of the user only. */
   readonly reads?: readonly ((keyof F & string) | 'createdAt' | 'updatedAt')[];
+  /** Fields that only those of this row may give a value: of the user only. */
   readonly writes?: readonly (keyof F & string)[];
 };
 
@@ -162,16 +193,22 @@ type At<F, K> = K extends keyof F
 type OfTarget<X, C, Cond> =
   X extends Ref<infer A, unknown>
     ? {
-        readonly [N in A extends { readonly events: infer E } ? keyof E & string : string]?: {
-          readonly run: keyof C & string;
-          readonly when?: Cond;
-        };
+        readonly [N in A extends { readonly events: infer E } ? keyof E & string : string]?: Reaction<C, Cond>;
       }
     : never;
+type Reaction<C, Cond> = {
+  /** The command that the aggregate, or its item, is given then. It has no form. */
+  readonly run: keyof C & string;
+  /** Which aggregates are given it; others are left out. */
+  readonly when?: Cond;
+};
 /** What code is told of an event: as it is recorded, and what the aggregate was right after it. */
 type Occurred<F, E> = {
+  /** The id of the event. */
   readonly id: string;
+  /** When it happened. */
   readonly at: string;
+  /** What it holds, as forms name the fields. Personal values are null once the person is erased. */
   readonly data: {
     readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]: E extends {
       readonly changes: unknown;
@@ -191,9 +228,11 @@ type Reacting<F extends Fields, D, E> = {
 /** `'3 days'`, `'90 minutes'`. */
 type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
 type Timer<E, C, Cond> = {
-  /** The latest such event counts. */
+  /** The event that starts it; the latest such event counts. */
   readonly after: keyof E & string;
+  /** How long: a number of seconds, minutes, hours, days or weeks. */
   readonly wait: Wait;
+  /** The command that it sends. It has no form. */
   readonly run: keyof C & string;
   /** What must be true when it runs out, and when the command is given: otherwise nothing is done. */
   readonly while?: Cond;
@@ -222,29 +261,42 @@ export type Declaration<
   P,
   Cond = Condition<Facts<F, NoInfer<K>, O>['fact'], F, NoInfer<D>>,
 > = {
-  readonly names?: { readonly plural?: string; readonly graphql?: string };
+  /** Where the name of the aggregate does not give them. */
+  readonly names?: {
+    /** Of paths, tables and lists: by default the name with an s. */
+    readonly plural?: string;
+    /** The type of GraphQL: by default the name with a capital. */
+    readonly graphql?: string;
+  };
   /** What it is, in one sentence. */
   readonly says?: string;
   /** The user whose it is: whoever creates it, unless they may name somebody else. */
   readonly owner?: O;
-  /** What it stands under: it is created and listed there. */
+  /** The reference to what it stands under: it is created and listed there, as `/articles/{articleId}/comments`. */
   readonly parent?: P;
-  /** What representations of others show of it beside the id. */
+  /** What others that refer to it show of it beside the id. */
   readonly label?: keyof F & string;
+  /** Which comes first in its lists, unless another order is asked for: the newest, unless given. */
   readonly order?: 'oldest' | 'newest';
+  /** What it holds: types and options of fields. */
   readonly fields: F;
+  /** Numbers that follow from its lists. */
   readonly derived?: D;
+  /** What can happen to it, and what that does to it. They are storage: only add to them. */
   readonly events: E;
-  /** Conditions with a name. The words of choices and states are facts already, and so is `own`. */
+  /** Conditions with a name, to be used as words. The words of choices and states are facts already, and so is `own`. */
   readonly facts?: K;
   /** What a command is answered that asks for one of these facts where it is not true: a sentence, or one with a code of its own. */
   readonly refusals?: { readonly [N in Facts<F, NoInfer<K>, O>['fact']]?: string | { readonly code: string; readonly says: string } };
-  /** Hold after every command. */
+  /** What must be true after every command; one that would break it is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
+  /** What can be asked for. */
   readonly commands: C & Followed<C> & Decided<C, NoInfer<F>, NoInfer<E>>;
+  /** Who may read it, and give which command. */
   readonly rights: RightsOf<Role, F, C, Cond>;
   /** Fields that fewer may read, or write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };
+  /** Commands that follow when something happens to what a reference leads to. */
   readonly reactions?: Reactions<F, C, Cond>;
   /** What follows from its own events, where data does not say it: commands to any aggregate. */
   readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
@@ -268,7 +320,7 @@ export type AnyAggregate = {
   readonly declaration: AnyDeclaration;
 };
 
-/** What authors of one domain declare with: it knows their roles. */
+/** What authors of one domain declare with: it knows their roles. @internal */
 export const declareFor =
   <Role extends string>() =>
   <

@@ -4,7 +4,13 @@ import type { Field, Fields, List, Ref } from './fields.ts';
  * What is asked of an aggregate, as data: the name of a fact; an object, all of which must hold; or a list, any of which must hold.
  * One condition becomes a check in memory, an SQL condition, and a check of each event.
  */
-export type Condition<Fact extends string, F extends Fields, D> = Fact | Match<Fact, F, D> | readonly (Fact | Match<Fact, F, D>)[];
+export type Condition<Fact extends string, F extends Fields, D> =
+  /** A fact is true: a word of a choice or of states, `own`, or one that the declaration names. */
+  | Fact
+  /** All of these are true; `{ published: false }` asks that a fact is not. */
+  | Match<Fact, F, D>
+  /** Any of these is true. */
+  | readonly (Fact | Match<Fact, F, D>)[];
 
 /** Facts, as they must be, and values of fields. Of a reference, a condition on the aggregate that it leads to. */
 export type Match<Fact extends string, F extends Fields, D> = {
@@ -12,21 +18,34 @@ export type Match<Fact extends string, F extends Fields, D> = {
 };
 type MatchOf<X> =
   X extends List<infer I>
-    ? { readonly some: Match<never, I, unknown> }
+    ? ListMatch<I>
     : X extends Ref<infer A, infer N>
       ? RefMatch<A, N>
       : X extends Field<infer T>
         ? ValueMatch<T>
         : never;
-/** A value, one of several, none of several, or what lies between. */
+type ListMatch<I extends Fields> = {
+  /** One of the items is so: `{ members: { some: { user: 'caller' } } }`. */
+  readonly some: Match<never, I, unknown>;
+};
 export type ValueMatch<T> =
+  /** It is this value. */
   | T
+  /** It is one of these. */
   | readonly T[]
+  /** It is none of these. */
   | { readonly not: T | readonly T[] }
+  /** It has a value that is not below this. */
   | { readonly min: NonNullable<T> }
+  /** It has a value that is not above this. */
   | { readonly max: NonNullable<T> };
-/** What a reference leads to must be there; whether it is the caller can be asked of no reference too. */
-type RefMatch<A, N> = N | { readonly not: N } | (A extends Asked<infer C> ? C : never);
+type RefMatch<A, N> =
+  /** An optional reference leads nowhere. */
+  | N
+  /** An optional reference names something. */
+  | { readonly not: N }
+  /** What the reference leads to is there, and this is true of it; of a user also `'caller'`. */
+  | (A extends Asked<infer C> ? C : never);
 
 declare const ASKED: unique symbol;
 /** What can be asked of an aggregate, carried by its type alone. */

@@ -23,8 +23,9 @@ export type User<Role extends string, F extends Fields> = Aggregate<
 >;
 
 type Options<Role extends string, F extends Fields> = {
+  /** Of the domain, in texts for people. */
   readonly name: string;
-  /** Of the domain; `admin` is the kernel's. */
+  /** Of the users; `admin` is there besides. */
   readonly roles: readonly [Role, ...Role[]];
   /** What the roles mean. */
   readonly means?: { readonly [R in Role]?: string };
@@ -32,9 +33,11 @@ type Options<Role extends string, F extends Fields> = {
   readonly signUp?: Role;
   /** What the domain adds to users. */
   readonly user?: {
+    /** Each has a default or is optional: nobody fills it in who signs up. */
     readonly fields: F;
     /** The versions of events, where a field that was added before was changed. */
     readonly events?: { readonly [E in keyof UserEvents]?: Versions };
+    /** Who may read and write them. */
     readonly fieldRights?: Declaration<
       Role,
       F,

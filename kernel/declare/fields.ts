@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the types of fields, with what can be said of them.
 import * as z from 'zod';
 import * as values from './values.ts';
 
@@ -63,16 +64,17 @@ export interface Field<out T> {
   readonly [VALUE]?: T;
   /** Null until it is set. */
   optional(): Field<T | null>;
-  /** Of forms that do not name it. */
+  /** The value if a form does not name it. */
   default(value: T): Field<T>;
-  /** Lists can be asked for one value of it, by this name. */
+  /** Lists can be asked for one value of it, by its name or the one given: `?tag=engines`. */
   filter(name?: string): this;
-  /** Lists can be ordered by it. */
+  /** Lists can be ordered by it: instants only. */
   sort(): this;
+  /** Its words are found by `?q=`; what weighs `A` counts most. */
   search(weight: 'A' | 'B' | 'C' | 'D'): this;
-  /** No two aggregates have the same, whatever its case. */
+  /** No two aggregates have the same, whatever its case: of the user only. */
   unique(): this;
-  /** Belongs to a person: the owner, unless a reference is named. `erased` is shown once the person was erased. */
+  /** It belongs to a person, the owner unless `of` names another reference to a user: it is encrypted in the log, and erased with the person. Then `erased` is shown. */
   personal(options?: { of?: string; erased?: string }): this;
   /** What it is, for documentation. */
   says(text: string): this;
@@ -81,7 +83,7 @@ export interface Field<out T> {
 }
 /** One of some words. Each word is a fact. */
 export interface Choice<V extends string> extends Field<V> {
-  /** Of the GraphQL enum. */
+  /** The name of its enumeration in GraphQL. */
   named(name: string): this;
   /** What its words mean, for documentation. */
   means(texts: { readonly [W in V]?: string }): this;
@@ -148,30 +150,37 @@ export const line = (max: number): Field<string> => ofText(values.visibleText(ma
 export const prose = (max: number): Field<string> => ofText(values.visibleText(max));
 /** Markdown, which may be empty. */
 export const markdown = (max: number): Field<string> => ofText(values.text(max));
-/** A word of a certain form; `error` says which. */
+/** A word of a certain form; `error` is the sentence for one of another form. */
 export const word = (pattern: RegExp, error: string): Field<string> => ofText(z.string().regex(pattern, { error }));
+/** An e-mail address. */
 export const email = (): Field<string> => ofText(values.email);
+/** A day. It cannot be served yet, and is refused at the start. */
 export const date = (): Field<string> => field(plain('date', ['date', 'Date'], z.iso.date()));
+/** A moment in UTC, as `2026-01-02T03:04:05.678Z`; events set it to theirs by `now`. */
 export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
+/** A whole number in these limits. */
 export const integer = (min: number, max: number): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
-/** In the smallest unit of the currency. */
+/** An amount from 1, in the smallest unit of its currency. */
 export const money = (): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
+/** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
+/** One of these words, which forms say. Each word is a fact for conditions. */
 export const choice = <const V extends string>(...values: readonly [V, ...V[]]): Choice<V> =>
   field({ ...plain('choice', ['text', ''], z.enum(values)), values });
+/** The state of the aggregate, which only `sets` of events changes. It begins as the first word; each word is a fact for conditions. */
 export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
   field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
-/** Different words, in the order in which they were given; `error` says that one is repeated. */
+/** At most `max` different words, in the order in which they were given; `error` is the sentence if one is repeated. */
 export const set = (of: Field<string>, max: number, error = 'Must not repeat a value.'): Field<readonly string[]> =>
   field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)), max });
-/** A picture, uploaded or elsewhere, that everybody can see who knows its address. */
+/** The address of a picture, uploaded or elsewhere, that everybody can see who knows its address. */
 export const picture = (): Upload =>
   field({ ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture), publicFile: true });
-/** A file that whoever may read the aggregate may read. */
+/** An uploaded file that whoever may read the aggregate may read. */
 export const upload = (): Upload => field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
 
 const id = z.int().positive();
-/** Another aggregate; its kind as a word only where it is declared later. */
+/** A reference to another aggregate or a user; by its name only if it is declared later. */
 export function ref<A extends { readonly kind: string }>(target: A): Ref<A>;
 export function ref<const Name extends string>(later: Name): Ref<unknown> & { readonly later: Name };
 export function ref(target: { readonly kind: string } | string): Ref<unknown> {
@@ -179,6 +188,7 @@ export function ref(target: { readonly kind: string } | string): Ref<unknown> {
 }
 
 export type ListOptions<K> = {
+  /** How many items it has at most, up to 1,000. */
   readonly max: number;
   /** No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each is given a number. */
   readonly key?: K;
@@ -187,12 +197,13 @@ export type ListOptions<K> = {
   /** What one of them is called, if that is not the name of the list without its plural. */
   readonly one?: string;
 };
+/** A list of items with fields of their own: rows of a table, each with a path. */
 export const list = <I extends Fields, const K extends keyof I & string = never>(
   item: I,
   { max, key, ordered, one }: ListOptions<K>,
 ): List<I, [K] extends [never] ? number : ValueOf<I[K]>> =>
   field({ ...plain('list', ['', ''], z.array(z.unknown()).max(max)), item, max, key, ordered: ordered === true, ...(one && { one }) });
 
-/** Of the kernel’s own: a value of any form, and the columns that it is kept in. */
+/** Of the kernel’s own: a value of any form, and the columns that it is kept in. @internal */
 export const value = <T>(recorded: z.ZodType<T>, parts: readonly Part[], more: Pick<FieldDef, 'remembers' | 'concealed'> = {}): Field<T> =>
   field({ ...plain('value', ['', ''], recorded), parts, ...more });

@@ -31,7 +31,7 @@ type GivenTo<A extends Any, C extends keyof A['commands']> =
 /** `run(payment, 'open', { amount: 5 })`, `run(team, 'book', state.team, { amount: 5 }, { when: 'open' })`. */
 export type Run = <A extends Any, C extends keyof A['commands'] & string>(aggregate: A, command: C, ...given: GivenTo<A, C>) => Commanded;
 
-/** Only says what is to be done. */
+/** Only says what is to be done. @internal */
 export const run: Run = ({ kind }, command, ...given) => {
   const [id, form = {}, only] = (typeof given[0] === 'number' ? given : [undefined, given[0]]) as readonly [
     id: number | undefined,

@@ -1,0 +1,219 @@
+// Over 200 lines, because it is one table: the sections of the page.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { type Entry, readTypes, type Types } from './reference/read-types.ts';
+
+/**
+ * Writes docs/declaration.md, what can be written in a declaration, from the types in `kernel/declare` and their comments: `npm run reference`.
+ * `test/reference.test.ts` refuses a page that is out of step, and an option without a comment.
+ */
+const PAGE = new URL('../docs/declaration.md', import.meta.url);
+const TYPES = new URL('../kernel/declare/', import.meta.url);
+/** No author of a domain writes what these declare. */
+const KERNELS_OWN: ReadonlySet<string> = new Set(['texts.ts', 'values.ts', 'webhook.ts']);
+
+type Part = { readonly file: string } & (
+  | { readonly members: string }
+  | { readonly methods: string }
+  | { readonly alternatives: string }
+  | { readonly functions: true }
+);
+type Section = { readonly title: string; readonly text: string; readonly parts: readonly Part[] };
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'Domain',
+    text: '`domain({ … })` comes first, and returns `aggregate` and `user`, with which the aggregates are declared; `assemble(base, [one, two])` makes a domain of them.',
+    parts: [{ file: 'domain.ts', members: 'Options' }],
+  },
+  {
+    title: 'Aggregate',
+    text: '`aggregate(name, { … })`. The parts are explained below.',
+    parts: [{ file: 'aggregate.ts', members: 'Declaration' }],
+  },
+  {
+    title: 'Types of fields',
+    text: 'From `#kernel/declare/fields.ts`. Every aggregate has `id`, `createdAt` and `updatedAt` besides.',
+    parts: [{ file: 'fields.ts', functions: true }],
+  },
+  {
+    title: 'Options of fields',
+    text: "They follow the type, in any order: `line(200).optional().search('A')`. `named` and `means` are for `choice` and `states` only.",
+    parts: ['Field', 'Choice'].map((methods) => ({ file: 'fields.ts', methods })),
+  },
+  {
+    title: 'Options of lists',
+    text: 'The second argument of `list`.',
+    parts: [{ file: 'fields.ts', members: 'ListOptions' }],
+  },
+  {
+    title: 'Derived numbers',
+    text: "`derived: { total: { sum: 'items.amount' } }`. They change in the same transaction as the items, and are read like fields.",
+    parts: [{ file: 'aggregate.ts', members: 'Derived' }],
+  },
+  {
+    title: 'Effects of events',
+    text: "`events: { drafted: { creates: ['title'] } }`. An event has at least one effect; `sets` and `computes` go with any other.",
+    parts: [{ file: 'aggregate.ts', members: 'Effect' }],
+  },
+  {
+    title: 'Options of events',
+    text: 'Beside the effect.',
+    parts: [{ file: 'aggregate.ts', members: 'Common' }],
+  },
+  {
+    title: 'Commands',
+    text: "`commands: { publish: { emits: 'published' } }`. The form, the path and the method of a command follow from the effect of its event.",
+    parts: [{ file: 'aggregate.ts', members: 'CommandSpec' }],
+  },
+  {
+    title: 'Decisions',
+    text: "What the function `decide` of a command is given. It returns the events that happen: `['approved', ['converted', { rate: 2 }]]`, or `[]`.",
+    parts: [{ file: 'aggregate.ts', members: 'Given' }],
+  },
+  {
+    title: 'Conditions',
+    text: 'Wherever a condition is asked for: rights, `when`, facts, invariants, reactions, timers. [Conditions](conditions.md) says what each means exactly.',
+    parts: [{ file: 'conditions.ts', alternatives: 'Condition' }],
+  },
+  {
+    title: 'Conditions on fields',
+    text: 'In `{ field: … }`.',
+    parts: [
+      { file: 'conditions.ts', alternatives: 'ValueMatch' },
+      { file: 'conditions.ts', members: 'ListMatch' },
+      { file: 'conditions.ts', alternatives: 'RefMatch' },
+    ],
+  },
+  {
+    title: 'Rights',
+    text: '`rights: { read: { … }, write: { … }, publish: { … } }`: one row for reading, and one for each command.',
+    parts: [{ file: 'aggregate.ts', members: 'RightsOf' }],
+  },
+  {
+    title: 'Rows of rights',
+    text: "`{ anyone: 'published', author: ['published', 'own'] }`. Nobody who is not named may; administrators may, unless `admin` is named. Rows of `fieldRights` also say of which fields.",
+    parts: ['Row', 'FieldRight'].map((members) => ({ file: 'aggregate.ts', members })),
+  },
+  {
+    title: 'Reactions',
+    text: "`reactions: { author: { deleted: { run: 'delete' } } }`; [Reactions and timers](reactions.md) says what holds of them.",
+    parts: [{ file: 'aggregate.ts', members: 'Reaction' }],
+  },
+  {
+    title: 'Reactions by code',
+    text: "`react: { approved: (event, { state, run }) => run(team, 'book', state.team, { spent: state.amount }) }`. The event has:",
+    parts: [{ file: 'aggregate.ts', members: 'Occurred' }],
+  },
+  {
+    title: 'Timers',
+    text: "`timers: { remind: { after: 'asked', wait: '3 days', run: 'remind' } }`.",
+    parts: [{ file: 'aggregate.ts', members: 'Timer' }],
+  },
+];
+
+/** Of values that every author knows. */
+const PLAIN = /^(?:string|number|boolean|true|null|'[^']*')(?: \| (?:null|'[^']*'))*$/;
+/** Type parameters by what an author writes in their place; of other types the comment says it. */
+const WORDS: Readonly<Record<string, string>> = {
+  Cond: 'a condition',
+  'boolean | Cond': '`true`, `false`, or a condition',
+  'readonly Content[]': 'fields',
+  'readonly Carried[]': 'fields',
+  Listed: 'a list',
+  Sets: 'values by fields',
+  Count: 'a list',
+  Sum: 'a number of a list, as `items.amount`',
+  Plain: 'an event',
+  'readonly EventName[]': 'events',
+  'readonly FieldName[]': 'fields',
+  'readonly string[]': 'names',
+  O: 'a reference',
+  P: 'a reference',
+  Parent: 'a reference',
+  Role: 'a role',
+  "readonly ((keyof F & string) | 'createdAt' | 'updatedAt')[]": 'fields',
+  'readonly (keyof F & string)[]': 'fields',
+  'readonly [Role, ...Role[]]': 'names',
+  F: 'fields by names',
+  'keyof F & string': 'a field',
+  'keyof E & string': 'an event',
+  'keyof C & string': 'a command',
+  Wait: 'as `3 days`',
+};
+/** Names that stand for any of a kind, and forms of conditions. */
+const NAMES: Readonly<Record<string, string>> = {
+  "[Role | 'admin']": 'a role, or `admin`',
+  '[keyof C]': 'a command',
+  Fact: "`'published'`, `'own'`",
+  'Match<Fact, F, D>': '`{ a: …, b: … }`',
+  'readonly (Fact | Match<Fact, F, D>)[]': '`[…, …]`',
+  T: '`value`',
+  'readonly T[]': '`[one, two]`',
+  '{ readonly not: T | readonly T[] }': '`{ not: value }`, `{ not: [one, two] }`',
+  '{ readonly min: NonNullable<T> }': '`{ min: 3 }`',
+  '{ readonly max: NonNullable<T> }': '`{ max: 3 }`',
+  N: '`null`',
+  '{ readonly not: N }': '`{ not: null }`',
+  '(A extends Asked<infer C> ? C : never)': 'a condition',
+};
+
+export const readDeclarations = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(TYPES)
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !KERNELS_OWN.has(name))
+      .map((name) => [name, readFileSync(new URL(name, TYPES), 'utf8')]),
+  );
+
+/** The page, unless something has no comment, or no place on it. */
+export const referenceOf = (sources: Readonly<Record<string, string>>): string => {
+  using types = readTypes(sources);
+  const sections = SECTIONS.map((section) => ({ ...section, entries: distinct(section.parts.flatMap((part) => entriesOf(types, part))) }));
+  const missing = sections.flatMap(({ title, entries }) =>
+    entries.flatMap(({ name, says }) =>
+      says === '' ? [`${name} of “${title}” has no comment in kernel/declare: say before it what it is for.`] : [],
+    ),
+  );
+  const homeless = Object.keys(sources).flatMap((file) => homelessIn(types, file));
+  if (missing.length + homeless.length > 0) throw new Error([...missing, ...homeless].join('\n'));
+  return `${HEAD}${sections.map(({ title, text, entries }) => `\n## ${title}\n\n${text}\n\n${tableOf(entries)}\n`).join('')}`;
+};
+
+/** What a narrower type declares again, or has from another, is told once. */
+const distinct = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.filter(({ name, value }, index) => entries.findIndex((other) => other.name === name && other.value === value) === index);
+
+const HEAD = `# Declarations
+
+Everything that can be written in the declaration of a domain, in TypeScript. This page is made of the types in \`kernel/declare/\` and their comments by \`npm run reference\`: do not edit it.
+`;
+
+const entriesOf = (types: Types, part: Part): readonly Entry[] => {
+  if ('functions' in part) return types.functionsIn(part.file);
+  if ('methods' in part) return types.methodsOf(part.file, part.methods);
+  if ('alternatives' in part) return types.alternativesOf(part.file, part.alternatives);
+  return types.membersOf(part.file, part.members);
+};
+
+/** What is exported to be called and neither has a row nor is called in a text. */
+const homelessIn = (types: Types, file: string): readonly string[] =>
+  types.functionsIn(file).flatMap(({ name: call }) => {
+    const [name = ''] = call.split('(');
+    const isShown = SECTIONS.some(
+      ({ text, parts }) => text.includes(`${name}(`) || parts.some((part) => part.file === file && 'functions' in part),
+    );
+    const way = 'give it a section in scripts/write-reference.ts, or say @internal in its comment';
+    return isShown ? [] : [`kernel/declare/${file} exports ${name}: ${way}.`];
+  });
+
+const tableOf = (entries: readonly Entry[]): string => {
+  const values = entries.map(({ value }) => WORDS[value] ?? (PLAIN.test(value) ? code(value) : ''));
+  const hasValues = values.some((value) => value !== '');
+  const rows = entries.map(({ name, says }, index) => [NAMES[name] ?? code(name), ...(hasValues ? [values[index] ?? ''] : []), says]);
+  const head = hasValues ? '| Name | Value | |\n|---|---|---|' : '| Written | |\n|---|---|';
+  return [head, ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)].join('\n');
+};
+
+const code = (text: string): string => `\`${text}\``;
+
+if (argv[1] === import.meta.filename) writeFileSync(PAGE, referenceOf(readDeclarations()));

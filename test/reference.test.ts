@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readDeclarations, referenceOf } from '../scripts/write-reference.ts';
+
+const sources = readDeclarations();
+const but = (file: string, part: string, other: string) => {
+  const text = sources[file] ?? '';
+  expect(text).toContain(part);
+  return { ...sources, [file]: text.replace(part, other) };
+};
+
+test('docs/declaration.md has what can be declared: npm run reference writes it', () => {
+  expect(readFileSync(new URL('../docs/declaration.md', import.meta.url), 'utf8')).toBe(referenceOf(sources));
+});
+
+test.each([
+  ['an option', 'fields.ts', '  /** Null until it is set. */\n', /^optional\(\) of “Options of fields” has no comment/],
+  ['a type of field', 'fields.ts', '/** True or false. */\n', /^flag\(\) of “Types of fields” has no comment/],
+  ['an effect', 'aggregate.ts', '  /** Removes an item. */\n', /^removes of “Effects of events” has no comment/],
+  ['a form of a condition', 'conditions.ts', '  /** Any of these is true. */\n', /has no comment/],
+  ['the roles of a right', 'aggregate.ts', '  /** Who has this role. */\n', /has no comment/],
+])('%s without a comment is refused', (_, file, comment, sentence) => {
+  expect(() => referenceOf(but(file, comment, ''))).toThrow(sentence);
+});
+
+test('a comment on what stands before is none on an option', () => {
+  const added = but('fields.ts', '  /** Null until it is set. */', '  /** Null until it is set. */\n  whatever(): this;\n');
+  expect(() => referenceOf(added)).toThrow(/^optional\(\) of “Options of fields” has no comment/);
+});
+
+test('what is exported to be called and is on no page is refused', () => {
+  const added = { ...sources, 'views.ts': '/** A view. */\nexport const view = (name: string) => name;\n' };
+  expect(() => referenceOf(added)).toThrow('kernel/declare/views.ts exports view: give it a section');
+});
