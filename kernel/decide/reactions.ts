@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Actor } from '#shared/events/metadata.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
+import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
 
 /** Where a reference leads once an event has happened; null if it leads nowhere. */
@@ -27,7 +27,7 @@ export type Following = {
   readonly timed: ReadonlySet<string>;
   /** The types to which code reacts. */
   readonly coded: ReadonlySet<string>;
-  /** Of all of this: what is known, and to be done, by one declaration is not what is by another. Of code, only to which events it reacts. */
+  /** Of all of this: what is known, and to be done, by one declaration is not what is by another. */
   readonly fingerprint: string;
 };
 
@@ -45,18 +45,20 @@ export const followingOf = (domain: Domain): Following | undefined => {
   const leads = [...references.values()].flatMap(leadsOf);
   const referring = new Set(reactions.map(({ kind }) => kind));
   const byType = Map.groupBy(reactions, ({ event }) => event.type);
+  const ends = [...referring].flatMap(({ events }) =>
+    Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : [])),
+  );
   return {
     leads: new Map([...Map.groupBy(leads, ([type]) => type)].map(([type, all]) => [type, all.map(([, leading]) => leading)])),
-    ends: new Set(
-      [...referring].flatMap(({ events }) => Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : []))),
-    ),
+    ends: new Set(ends),
     reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, path }) => referenceOf(kind, path))])),
     lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
     coded: new Set(coded),
     timed: new Set(timed),
-    fingerprint: fingerprintOf([
-      ...reactions.map(({ kind, path, event, command, when }) => JSON.stringify([referenceOf(kind, path), event.type, command.name, when])),
-      ...kinds.map(({ name, timers, react }) => JSON.stringify([name, timers, Object.keys(react).toSorted()])),
+    fingerprint: fingerprintOf(domain, reactions, [
+      ...leads.map(([, , meaning]) => meaning),
+      ...ends.map((type) => ['ends', type]),
+      ...timed.map((type) => ['timed', type]),
     ]),
   };
 };
@@ -70,49 +72,65 @@ const timedBy = ({ timers, events }: Kind): readonly string[] => {
   );
 };
 
-const fingerprintOf = (names: readonly string[]): string => createHash('sha256').update(names.toSorted().join()).digest('base64url');
-
-type Leads = readonly [type: string, Leading];
+/** The last says all of it, for the fingerprint. */
+type Leads = readonly [type: string, Leading, meaning: Fact];
 
 const leadsOf = (reaction: Reaction): readonly Leads[] => {
   const { kind, path, target, reference } = reaction;
   const { list } = reference;
-  const said = list === undefined ? saidByAggregate(reaction) : saidByItems(reference, list);
+  const wayOf = list === undefined ? wayOfAggregate(reaction) : wayOfItems(reference, list);
   const name = referenceOf(kind, path);
   const nameIn: Leading['nameIn'] = list === undefined ? () => name : (data) => `${name}/${encodeURIComponent(String(data[list.id.name]))}`;
   return Object.values(kind.events).flatMap((event): readonly Leads[] => {
-    const idIn = said(event);
-    return idIn === undefined ? [] : [[event.type, { targetKind: target.name, nameIn, idIn }]];
+    const way = wayOf(event);
+    if (way === undefined) return [];
+    const { type, version } = event;
+    return [[type, { targetKind: target.name, nameIn, idIn: idBy(way) }, ['leads', type, version, name, target.name, list?.id.name, way]]];
   });
 };
 
-type Said = (event: EventInfo) => Leading['idIn'] | undefined;
+/** How an event says where a reference leads: whoever caused it, always the same, or a key of its data; one that must be there leads nowhere without it. */
+type Way = readonly ['caller'] | readonly ['always', id: unknown] | readonly ['creates' | 'changes', key: string];
+
+const idBy = (way: Way): Leading['idIn'] => {
+  switch (way[0]) {
+    case 'caller':
+      return (_, actor) => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
+    case 'always':
+      return () => way[1];
+    case 'creates':
+      return (data) => data[way[1]] ?? null;
+    case 'changes':
+      return (data) => data[way[1]];
+  }
+};
+
+type WayOf = (event: EventInfo) => Way | undefined;
 
 /** What is added refers to something until it is changed or removed. */
-const saidByItems = ({ def, field }: Reference, list: ListInfo): Said => {
+const wayOfItems = ({ def, field }: Reference, list: ListInfo): WayOf => {
   const key = wire(field, def);
   return (event) => {
     if (event.list !== list) return undefined;
     switch (event.effect) {
       case 'adds':
-        return (data) => data[key] ?? null;
+        return ['creates', key];
       case 'updates':
-        return field === list.key ? undefined : (data) => data[key];
+        return field === list.key ? undefined : ['changes', key];
       case 'removes':
-        return () => null;
+        return ['always', null];
       default:
         return undefined;
     }
   };
 };
 
-const saidByAggregate = ({ kind, path: field }: Reaction): Said => {
+const wayOfAggregate = ({ kind, path: field }: Reaction): WayOf => {
   const key = wire(field, kind.fields[field]);
   return (event) => {
     const set = event.sets[field];
-    if (set === 'caller') return (_, actor) => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
-    if (set !== undefined) return () => set;
-    if (event.effect === 'creates') return (data) => data[key] ?? null;
-    return event.values.includes(field) ? (data) => data[key] : undefined;
+    if (set !== undefined) return set === 'caller' ? ['caller'] : ['always', set];
+    if (event.effect === 'creates') return ['creates', key];
+    return event.values.includes(field) ? ['changes', key] : undefined;
   };
 };
