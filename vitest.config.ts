@@ -21,10 +21,12 @@ const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-li
  * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
  */
 const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-stream}-postgres,blobs,rate-limit-*,delivery-queue-*}.test.ts';
+const KILLED = 'command/process-manager/killed.database.test.ts';
 const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector/database-crash.database.test.ts'];
 const PROCESSES = [
   'test/recovery/*.test.ts',
   'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full,readiness}.test.ts',
+  KILLED,
   ...EMBEDDED_SERVER,
 ];
 /** The contracts and the end-to-end suites that depend most on what the server does. */
@@ -215,7 +217,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: [...DATABASES, `${roles}/**/*.database.test.ts`],
-          exclude: [TRANSFERS, ...LONG.filter((pattern) => pattern !== REBUILDS), ...EMBEDDED_SERVER],
+          exclude: [TRANSFERS, ...LONG.filter((pattern) => pattern !== REBUILDS), KILLED, ...EMBEDDED_SERVER],
           ...onPostgres,
           ...patient,
         },

@@ -1,0 +1,3 @@
+import { start } from '../../start.ts';
+
+await start({ domain: async () => (await import('./budgets.ts')).budgets });
