@@ -4,6 +4,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
+import { demandMoving } from '#shared/follower/observe-follower.ts';
+import { ageLog } from '../../test/engines/age-log.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { requests } from '../../test/toy/requests.ts';
@@ -169,4 +171,28 @@ test('a release without timers lists none, and leaves what was not sent yet to t
   await using after = await open(former);
   aheadMs += 73 * HOUR;
   await untilNamed(after, stream, 'reminded');
+});
+
+test('reactions that stand still are told of, and take nobody out of service', async () => {
+  await using side = await open(former);
+  await untilTimers(side, await ask(side), 'remind');
+  await side.pool.query(
+    `create function public.fail() returns trigger language plpgsql as $$ begin raise 'no room for marks'; end $$;
+     create trigger failing before insert on process_manager.timer_mark for each row execute function public.fail()`,
+  );
+  await ask(side);
+  const head = await side.eventLog.head();
+  await until(
+    () => side.pool.query(`select from public.follower_checkpoint where follower = 'process-manager' and position >= $1`, [head]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  await ageLog(side.pool, 3);
+  const told = async () => {
+    await side.pool.query(
+      `update public.follower_checkpoint set moved_at = clock_timestamp() - interval '3 minutes' where follower = 'reactions'`,
+    );
+    return demandMoving(side.metrics, { isRequired: false }).catch(({ message }: Error) => message);
+  };
+  await until(told, (message) => message?.startsWith('The follower reactions has stood still for ') ?? false);
+  await expect(demandMoving(side.metrics, { isRequired: true })).resolves.toBeUndefined();
 });
