@@ -31,11 +31,12 @@ export const park = async (pool: Pool, { task, stream, cause }: Task, error: unk
 
 /** Tasks whose next attempt has come. One that is further away than any pause was put off before the database's clock was set back. */
 export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
-  const { rows } = await pool.query<Pick<Task, 'task' | 'stream'> & { id: EventId; metadata: MetadataContext }>(
+  const dueIf = (isDue: string): string =>
     `select task, stream, cause_id as id, cause_metadata as metadata from process_manager.parked
-     where skipped_at is null
-       and (next_at <= clock_timestamp() or next_at > clock_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond')
-     order by next_at limit ${AT_ONCE}`,
+     where skipped_at is null and ${isDue} order by next_at limit ${AT_ONCE}`;
+  const { rows } = await pool.query<Pick<Task, 'task' | 'stream'> & { id: EventId; metadata: MetadataContext }>(
+    `(${dueIf('next_at <= statement_timestamp()')})
+     union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)})`,
   );
   return rows.map(({ task, stream, id, metadata }) => ({ task, stream, cause: { id, metadata } }));
 };

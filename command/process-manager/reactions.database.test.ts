@@ -22,10 +22,9 @@ import {
 } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { budgets } from '../../test/toy/budgets.ts';
-import { isFenced } from './fence.ts';
 import { noteReactions } from './note-reactions.ts';
 import { startRetrying } from './retry-parked.ts';
-import { nextTasks } from './tasks.ts';
+import { createLook } from './timers.ts';
 
 let world: CommandWorld;
 let side: CommandSide;
@@ -358,16 +357,12 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
   await using idle = await alone.open(undefined, undefined, still);
   // Its own process manager works under the same lease.
   await idle.pool.query(`delete from public.lease`);
-  const counted = { asked: 0, looked: 0 };
-  const query = (...asked: Parameters<typeof idle.pool.query>) => {
-    if (String(asked[0]).includes('process_manager.parked')) counted.asked += 1;
-    return idle.pool.query(...asked);
+  const asked: string[] = [];
+  const query = (...given: Parameters<typeof idle.pool.query>) => {
+    asked.push(String(given[0]));
+    return idle.pool.query(...given);
   };
-  const look = {
-    async atAll() {
-      counted.looked += 1;
-    },
-  };
+  const look = createLook({ ...idle, pool: { query }, domain: still } as never);
   await using retrying = startRetrying({
     pool: { query },
     log: console,
@@ -378,11 +373,11 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
   await until(
     async () => {
       retrying.wake();
-      return counted.asked;
+      return asked.filter((text) => text.includes('process_manager.parked')).length;
     },
-    (asked) => asked > 1,
+    (times) => times > 1,
   );
-  expect(counted.looked).toBe(0);
+  expect(asked.filter((text) => /process_manager\.(task|timer)|from process_manager\.reacting/.test(text))).toEqual([]);
 });
 
 test('those who refer to an event are noted in pages, however many they are', async () => {
@@ -402,33 +397,6 @@ test('those who refer to an event are noted in pages, however many they are', as
     `select count(*)::int as count, count(distinct stream)::int as all from process_manager.task group by xmin::text order by min(number)`,
   );
   expect(rows).toEqual([1_000, 1_000, 500].map((count) => ({ count, all: count })));
-});
-
-type Plan = { readonly Plans?: readonly Plan[] } & Readonly<Record<string, number>>;
-const rowsRead = (plan: Plan): number =>
-  ((plan['Actual Rows'] ?? 0) + (plan['Rows Removed by Filter'] ?? 0)) * (plan['Actual Loops'] ?? 1) +
-  (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0);
-
-test('the queue behind a parked task is not read', async () => {
-  await side.pool.query(
-    `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
-     select 'react', 'claim-77', 'approved', gen_random_uuid(), '{}', case n when 1 then 1 else 0 end,
-       case n when 1 then clock_timestamp() + interval '4 minutes' end
-     from generate_series(1, 3000) n order by n`,
-  );
-  await side.pool.query('analyze process_manager.task');
-  const asked: unknown[][] = [];
-  const query = (...given: unknown[]) => {
-    asked.push(given);
-    return side.pool.query(...(given as [string]));
-  };
-  expect(await nextTasks({ query } as never, { fingerprint: '', epoch: 1 }, '')).toEqual([]);
-  const [[text, values] = []] = asked;
-  const unfenced = String(text).replace(isFenced('$1', '$2'), '($1 = $1 and $2 = $2)');
-  const { rows } = await side.pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (analyze, format json) ${unfenced}`, values as never);
-  const [plan] = rows[0]?.['QUERY PLAN'] ?? [];
-  expect(plan && rowsRead(plan.Plan)).toBeLessThan(50);
-  await side.pool.query(`delete from process_manager.task where stream = 'claim-77'`);
 });
 
 /** The tasks that follow from events, in their order; nothing of it stays. */

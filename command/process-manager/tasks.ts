@@ -34,38 +34,46 @@ export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: rea
   );
 };
 
+type Next = { readonly task: ReactionTask; readonly isRetry: boolean };
+
+/** What comes before another one of its aggregate has been done. Asked of one after the other, so that no more are read than are taken. */
+const IS_FIRST = `t.number = (
+  select f.number from process_manager.task f where f.stream = t.stream and f.skipped_at is null order by f.number limit 1)`;
+
 /**
- * The first task of each aggregate, if its time has come, of so many aggregates after one; the queue behind it is not read. One that is further
- * away than any pause was put off before the database's clock was set back.
+ * The first task of each aggregate, if it was not tried yet, of so many aggregates after one; and those whose next attempt has come. Neither the
+ * queue behind one is read nor what waits for its time. One that is further away than any pause was put off before the database's clock was set
+ * back.
  */
-export const nextTasks = async (
-  pool: Pick<Pool, 'query'>,
-  { fingerprint, epoch }: Fence,
-  after: string,
-): Promise<readonly ReactionTask[]> => {
-  const firstAfter = (stream: string): string =>
-    `select * from process_manager.task where skipped_at is null and stream > ${stream} order by stream, number limit 1`;
-  const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext }>(
-    `with recursive first as (
-       (${firstAfter('$3')})
-       union all select n.* from first f cross join lateral (${firstAfter('f.stream')}) n)
-     select task, stream, name, cause_id as id, cause_metadata as metadata from first
-     where ${isFenced('$1', '$2')}
-       and (next_at is null or next_at <= clock_timestamp() or next_at > clock_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond')
-     limit ${AT_ONCE}`,
+export const nextTasks = async (pool: Pick<Pool, 'query'>, { fingerprint, epoch }: Fence, after: string): Promise<readonly Next[]> => {
+  const untriedAfter = (stream: string): string =>
+    `select * from process_manager.task where skipped_at is null and next_at is null and stream > ${stream} order by stream, number limit 1`;
+  const dueIf = (isDue: string): string =>
+    `select * from process_manager.task t where skipped_at is null and ${isDue} and ${IS_FIRST} order by next_at limit ${AT_ONCE}`;
+  const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext; isRetry: boolean }>(
+    `with recursive untried as (
+       (${untriedAfter('$3')})
+       union all select n.* from untried u cross join lateral (${untriedAfter('u.stream')}) n),
+     next as (
+       (select * from untried t where ${IS_FIRST} limit ${AT_ONCE})
+       union all (${dueIf('next_at <= statement_timestamp()')})
+       union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)}))
+     select task, stream, name, cause_id as id, cause_metadata as metadata, next_at is not null as "isRetry" from next
+     where ${isFenced('$1', '$2')} order by stream`,
     [fingerprint, epoch, after],
   );
-  return rows.map(({ id, metadata, ...task }) => ({ ...task, cause: { id, metadata } }));
+  return rows.map(({ id, metadata, isRetry, ...task }) => ({ task: { ...task, cause: { id, metadata } }, isRetry }));
 };
 
 /** Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more to do now. */
 export const inTurn = (pool: Pick<Pool, 'query'>, fence: Fence): (() => Promise<{ tasks: readonly ReactionTask[]; isLast: boolean }>) => {
   let after = '';
   return async () => {
-    const tasks = await nextTasks(pool, fence, after);
-    const isWhole = after === '' && tasks.length === 0;
-    after = tasks.length < AT_ONCE ? '' : (tasks.at(-1)?.stream ?? '');
-    return { tasks, isLast: isWhole };
+    const next = await nextTasks(pool, fence, after);
+    const isLast = after === '' && next.length === 0;
+    const untried = next.filter(({ isRetry }) => !isRetry);
+    after = untried.length < AT_ONCE ? '' : (untried.at(-1)?.task.stream ?? '');
+    return { tasks: next.map(({ task }) => task), isLast };
   };
 };
 

@@ -35,7 +35,8 @@ export type Look = {
 export const createLook = (dependencies: LookDependencies): Look => {
   const { pool, clock = REAL_TIME } = dependencies;
   const look = lookOf(dependencies);
-  const now = `(clock_timestamp() + $1 * interval '1 millisecond')`;
+  // Of the statement, so that it is compared along an index.
+  const now = `(statement_timestamp() + $1 * interval '1 millisecond')`;
   return {
     async atAll(fence) {
       const { rows } = await pool.query<Looked & { id: EventId; metadata: MetadataContext }>(
