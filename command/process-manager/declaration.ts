@@ -108,6 +108,12 @@ const endLeases = async (connection: Connection): Promise<void> => {
   await connection.query(`update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = any($1)`, [[REACTIONS, LEASE]]);
 };
 
+/** Whether nobody works by another declaration. */
+export const isDeclared = async (pool: Pick<Pool, 'query'>, { fingerprint }: Declared): Promise<boolean> => {
+  const { rowCount } = await pool.query('select from process_manager.reacting where fingerprint = $1', [fingerprint]);
+  return rowCount === 1;
+};
+
 /** The position from which on something follows; throws if another declaration has taken over. */
 export const actsAfter = async (connection: Pick<Pool, 'query'>, { fingerprint }: Declared, lock = ''): Promise<Position> => {
   const { rows } = await connection.query<{ after: Position }>(

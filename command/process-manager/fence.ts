@@ -1,4 +1,5 @@
 import type { Connection } from '#shared/database/pool.ts';
+import type { Log } from '#shared/process/log.ts';
 
 /** Under it tasks are carried out, and timers looked at. */
 export const LEASE = 'process-manager-parked';
@@ -12,6 +13,23 @@ export class Overtaken extends Error {
     this.name = 'Overtaken';
   }
 }
+
+/** Tells once that this process waits, however often it tries, and once that it goes on. */
+export type Waiting = { begins(): void; ends(): void };
+
+export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
+  let isWaiting = false;
+  return {
+    begins() {
+      if (!isWaiting) log.warn('Reactions and timers go by the declaration of another release, and this process waits.');
+      isWaiting = true;
+    },
+    ends() {
+      if (isWaiting) log.info('Reactions and timers go by the declaration of this process again.');
+      isWaiting = false;
+    },
+  };
+};
 
 const FENCE = (fingerprint: string, epoch: string): string =>
   `select from process_manager.reacting r, public.lease l where r.fingerprint = ${fingerprint} and l.name = '${LEASE}' and l.epoch = ${epoch}`;

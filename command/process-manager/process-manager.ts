@@ -9,6 +9,7 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
+import { tellWaiting } from './fence.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from './membership.ts';
 import { createReact, type ReactDependencies } from './react.ts';
 import { startReactions } from './reactions.ts';
@@ -50,10 +51,12 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
   opening.use(following);
   const declared = followingOf(dependencies.domain);
   await declareReactions(pool, eventLog, declared);
+  const waiting = tellWaiting(log);
   const retrying = opening.use(
-    startRetrying({ ...dependencies, following: declared, react: createReact(dependencies), look: createLook(dependencies) }),
+    startRetrying({ ...dependencies, following: declared, react: createReact(dependencies), look: createLook(dependencies), waiting }),
   );
-  if (declared !== undefined) opening.use(await startReactions({ ...dependencies, following: declared, committed: retrying.wake }));
+  if (declared !== undefined)
+    opening.use(await startReactions({ ...dependencies, following: declared, committed: retrying.wake, waiting }));
   return opening.move();
 };
 

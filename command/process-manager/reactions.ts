@@ -3,18 +3,20 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type FollowerOptions, startFollowing } from '#shared/follower/follower.ts';
-import { actsAfter, REACTIONS } from './declaration.ts';
+import { actsAfter, isDeclared, REACTIONS } from './declaration.ts';
 import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
+import { Overtaken, type Waiting } from './fence.ts';
 import { meaningOf, noteReactions } from './note-reactions.ts';
 
 type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed'> & {
   readonly domain: Domain;
   readonly following: Following;
+  readonly waiting: Waiting;
 };
 
 /** Follows the log and notes what is to be done because of it. */
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
-  const { domain, following, pool, eventLog, log, metrics, committed } = dependencies;
+  const { domain, following, pool, eventLog, log, metrics, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
   const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
@@ -27,9 +29,10 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
   return startFollowing<ReactionPage>({
     ...{ name: REACTIONS, isRequired: false, pool, eventLog, log, metrics },
     ...(committed && { committed }),
+    isExpected: (error) => error instanceof Overtaken,
     async *follow(after, signal, event) {
       // One that was overtaken lets go of the lease, also where no event comes.
-      await actsAfter(pool, following);
+      if (!(await isDeclared(pool, following))) return waiting.begins();
       yield* pagesOf({ pool, eventLog, happened }, { after, signal, event });
     },
     async write(page, connection) {

@@ -5,8 +5,8 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
-import { takeBack, tellSeen } from './declaration.ts';
-import { demandFence, type Fence, LEASE, Overtaken } from './fence.ts';
+import { isDeclared, takeBack, tellSeen } from './declaration.ts';
+import { demandFence, type Fence, LEASE, Overtaken, type Waiting } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
 import { isLook, type Look } from './timers.ts';
@@ -19,6 +19,7 @@ type Dependencies = TaskDependencies & {
   readonly metrics: Registry;
   readonly react: (task: ReactionTask) => Promise<void>;
   readonly look: Look;
+  readonly waiting: Waiting;
 };
 
 /** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
@@ -31,7 +32,9 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
     {
       pool,
       name: LEASE,
-      onFailure: (err) => log.warn({ err }, 'Parked tasks of the process manager could not be retried.'),
+      onFailure(err) {
+        if (!(err instanceof Overtaken)) log.warn({ err }, 'Parked tasks of the process manager could not be retried.');
+      },
     },
     async ({ epoch, signal }) => {
       const follows = following && followUp(dependencies, { fingerprint: following.fingerprint, epoch });
@@ -67,13 +70,17 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
 
 /** Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
 const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
-  const { pool, eventLog, look } = dependencies;
+  const { pool, eventLog, look, waiting } = dependencies;
   const next = inTurn(pool, fence);
   return async () => {
     await demandFence(pool, fence).catch(async (error: unknown) => {
-      if (error instanceof Overtaken) await takeBack(pool, eventLog, fence);
+      if (error instanceof Overtaken) {
+        await takeBack(pool, eventLog, fence);
+        if (!(await isDeclared(pool, fence))) waiting.begins();
+      }
       throw error;
     });
+    waiting.ends();
     const hasLooked = await look.atAll(fence);
     const { tasks, isLast } = await next();
     await carryOutAll(dependencies, tasks, fence);

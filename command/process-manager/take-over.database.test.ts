@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: who goes by which declaration when releases change, each case in a world of its own.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -5,6 +6,7 @@ import type { StreamName, UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
 import { demandMoving } from '#shared/follower/observe-follower.ts';
+import { createLog } from '#shared/process/log.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
@@ -23,7 +25,8 @@ const without = timed({});
 
 let world: CommandWorld;
 let aheadMs = 0;
-const open = (domain: Domain) => world.open(undefined, undefined, domain, { aheadMs: () => aheadMs });
+const clock = { aheadMs: () => aheadMs };
+const open = (domain: Domain) => world.open(undefined, undefined, domain, { clock });
 beforeEach(async () => {
   aheadMs = 0;
   world = await createCommandWorld();
@@ -195,4 +198,29 @@ test('reactions that stand still are told of, and take nobody out of service', a
   };
   await until(told, (message) => message?.startsWith('The follower reactions has stood still for ') ?? false);
   await expect(demandMoving(side.metrics, { isRequired: true })).resolves.toBeUndefined();
+});
+
+test('a process that waits for another declaration says so once, and once that it goes on', async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(JSON.parse(line).msg) } });
+  await using side = await world.open(undefined, undefined, former, { clock, log });
+  const stream = await ask(side);
+  await untilTimers(side, stream, 'remind');
+  await declareReactions(side.pool, side.eventLog, followingOf(next));
+  // Each of its tries takes a lease anew.
+  const tries = async () => {
+    await side.pool.query('update process_manager.reacting set seen_at = clock_timestamp()');
+    const { rows } = await side.pool.query<{ epoch: number }>(
+      `select epoch from public.lease where name in ('reactions', 'process-manager-parked')`,
+    );
+    return rows.map(({ epoch }) => epoch);
+  };
+  const before = Math.max(...(await tries()));
+  await until(tries, (epochs) => Math.min(...epochs) > before + 3);
+  await forgetSeen(side);
+  await untilTimers(side, stream, 'remind');
+  expect(lines).toEqual([
+    'Reactions and timers go by the declaration of another release, and this process waits.',
+    'Reactions and timers go by the declaration of this process again.',
+  ]);
 });

@@ -21,7 +21,7 @@ let customer: UserId;
 let aheadMs = 0;
 /** Time that a test moves. */
 const clock = { aheadMs: () => aheadMs };
-const open = (domain: Domain = requests) => world.open(undefined, undefined, domain, clock);
+const open = (domain: Domain = requests) => world.open(undefined, undefined, domain, { clock });
 beforeAll(async () => {
   world = await createCommandWorld();
   side = await open();

@@ -68,6 +68,8 @@ export type FollowingOptions<Page> = Pick<
    * there.
    */
   follow(after: Position, signal: AbortSignal, event: EventId | undefined): AsyncIterable<Followed<Page>>;
+  /** What is no failure, and told elsewhere. */
+  readonly isExpected?: (error: unknown) => boolean;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
   readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
 };
@@ -84,6 +86,7 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   const stopping = new AbortController();
   let isStopped = false;
   const onFailure = (err: unknown) => {
+    if (options.isExpected?.(err)) return;
     observer.failed(err);
     // Told once, by whoever guards the history; nothing changes until the operator has decided.
     if (err instanceof LogWentBack && isStopped) return;

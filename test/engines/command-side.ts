@@ -18,6 +18,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
 import type { Clock } from '../../command/clock.ts';
@@ -48,7 +49,12 @@ export type CommandSide = AsyncDisposable &
   };
 
 export type CommandWorld = AsyncDisposable & {
-  open(wrap?: (log: EventLog) => EventLog, webhooks?: WebhookRules, domain?: Domain, clock?: Clock): Promise<CommandSide>;
+  open(
+    wrap?: (log: EventLog) => EventLog,
+    webhooks?: WebhookRules,
+    domain?: Domain,
+    more?: { clock?: Clock; log?: Log },
+  ): Promise<CommandSide>;
   /** With which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -74,14 +80,14 @@ export const createCommandWorld = async (
   const started = starting.move();
   return {
     settings,
-    async open(wrap = (log) => log, webhooks?, domain = publishing, clock?) {
+    async open(wrap = (log) => log, webhooks?, domain = publishing, more?) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }), ...(clock && { clock }) };
+      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }), ...more };
       const service = opening.use(await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
       const resources = opening.move();
       return {
