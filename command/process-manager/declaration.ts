@@ -20,7 +20,7 @@ type Declared = Pick<Following, 'fingerprint'>;
 export const declareReactions = async (pool: Pool, eventLog: EventLog, following: Declared | undefined): Promise<void> => {
   await migrateFollowers(pool);
   await migrateLeases(pool);
-  await (following === undefined ? forget(pool) : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
+  await (following === undefined ? forget(pool, 'true') : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
 };
 
 /** The leader says this at least so often, by the clock of the database, even while there is nothing to do. */
@@ -82,12 +82,19 @@ const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerp
   });
 };
 
+/** As `takeBack`, where nothing is declared. */
+export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => {
+  const isOverdue = `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}`;
+  const { rowCount } = await pool.query(`select from process_manager.reacting where fingerprint <> $1 and ${isOverdue}`, [NOTHING]);
+  if (rowCount === 1) await forget(pool, isOverdue);
+};
+
 /** Whatever is declared again later begins anew: nothing follows from what happens meanwhile. */
-const forget = async (pool: Pool): Promise<void> => {
+const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
   await inTransaction(pool, async (connection) => {
     await holdCheckpoint(connection, REACTIONS);
     const { rowCount } = await connection.query(
-      'update process_manager.reacting set fingerprint = $1, seen_at = clock_timestamp() where fingerprint <> $1',
+      `update process_manager.reacting set fingerprint = $1, seen_at = clock_timestamp() where fingerprint <> $1 and ${isOverdue}`,
       [NOTHING],
     );
     if (rowCount === 0) return;

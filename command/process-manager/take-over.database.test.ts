@@ -3,7 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
 import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
 import { demandMoving } from '#shared/follower/observe-follower.ts';
 import { createLog } from '#shared/process/log.ts';
@@ -53,7 +55,8 @@ const untilNamed = (side: CommandSide, stream: StreamName, name: string) =>
     (types) => types.includes(`request.${name}`),
   );
 /** As if the process that worked by it had been gone for so long. */
-const forgetSeen = (side: CommandSide) => side.pool.query(`update process_manager.reacting set seen_at = seen_at - interval '20 seconds'`);
+const forgetSeen = (side: Pick<CommandSide, 'pool'>) =>
+  side.pool.query(`update process_manager.reacting set seen_at = seen_at - interval '20 seconds'`);
 
 test('a process goes on once none works by the declaration that has taken over', async () => {
   await using side = await open(former);
@@ -95,7 +98,12 @@ test('the declaration of the process that started last applies at once, without 
 });
 
 test('a process that has lost the lease takes nothing back, however long its owner is busy', async () => {
-  await using side = await open(without);
+  await (await open(without))[Symbol.asyncDispose]();
+  // Nobody works by any declaration.
+  const url = world.settings.DATABASE_URL ?? '';
+  await using pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
+  await using eventLog = await openEventLog({ url });
+  const side = { pool, eventLog };
   await declareReactions(side.pool, side.eventLog, followingOf(next));
   await forgetSeen(side);
   const declared = followingOf(former);
@@ -157,7 +165,6 @@ test('a release without timers lists none, and leaves what was not sent yet to t
   await untilTimers(side, running, 'remind');
   await side[Symbol.asyncDispose]();
   await using between = await open(without);
-  await between.pool.query(`update process_manager.reacting set fingerprint = $1`, [followingOf(former)?.fingerprint]);
   await between.pool.query(
     `with spent as (
        insert into process_manager.spent_timer (stream, name, cause_id) select stream, 'remind', event_id from (values ($1, $2::uuid)) as t (stream, event_id) returning *)
@@ -169,6 +176,7 @@ test('a release without timers lists none, and leaves what was not sent yet to t
     `insert into process_manager.timer (stream, name, cause_id, cause_metadata, left_ms) values ($1, 'remind', gen_random_uuid(), '{}', 1)`,
     [running],
   );
+  await between.pool.query(`update process_manager.reacting set fingerprint = $1`, [followingOf(former)?.fingerprint]);
   await declareReactions(between.pool, between.eventLog, undefined);
   await untilTimers(between, running);
   await using after = await open(former);
@@ -198,6 +206,26 @@ test('reactions that stand still are told of, and take nobody out of service', a
   };
   await until(told, (message) => message?.startsWith('The follower reactions has stood still for ') ?? false);
   await expect(demandMoving(side.metrics, { isRequired: true })).resolves.toBeUndefined();
+});
+
+test('a process without any timer takes back what a release with timers has left, so that this begins anew later', async () => {
+  await using side = await open(without);
+  const later = await open(next);
+  const stream = await ask(later);
+  await untilTimers(later, stream, 'breach', 'remind');
+  await later[Symbol.asyncDispose]();
+  await forgetSeen(side);
+  const left = await until(
+    async () => {
+      const { rows } = await side.pool.query<{ fingerprint: string; places: number; timers: number }>(
+        `select fingerprint, (select count(*)::int from public.follower_checkpoint where follower = 'reactions') as places,
+           (select count(*)::int from process_manager.timer) as timers from process_manager.reacting`,
+      );
+      return rows[0];
+    },
+    (row) => row?.fingerprint === '',
+  );
+  expect(left).toEqual({ fingerprint: '', places: 0, timers: 0 });
 });
 
 test('a process that waits for another declaration says so once, and once that it goes on', async () => {
