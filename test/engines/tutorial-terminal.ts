@@ -3,15 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DEADLINE_MS = 100_000;
 /** What goes on behind a command that has ended is seen soon after. */
 const SHOWS_MS = 20_000;
 
-/** A shell in the project's folder, in which somebody types. */
+/** A shell in which somebody types. */
 export type TutorialTerminal = AsyncDisposable & {
   /** Runs what was typed, and answers when it is over with what came since: the rest of an earlier command that runs on, too. */
   type(commands: string, shows?: (printed: string) => boolean): Promise<string>;
@@ -21,12 +19,12 @@ export type TutorialTerminal = AsyncDisposable & {
   interrupt(): Promise<void>;
 };
 
-export const openTutorialTerminal = (environment: Readonly<Record<string, string>>): TutorialTerminal => {
+export const openTutorialTerminal = (folder: string, environment: Readonly<Record<string, string>>): TutorialTerminal => {
   const path = `${dirname(process.execPath)}:${process.env.PATH}`;
   const env = { HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment, PATH: path };
   // A group of its own, as a terminal makes one, so that what it has started ends with it.
   const bash = spawn('bash', ['--norc', '-c', 'exec bash --norc -s 2>&1'], {
-    cwd: ROOT,
+    cwd: folder,
     env,
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
