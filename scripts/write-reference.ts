@@ -185,7 +185,7 @@ const distinct = (entries: readonly Entry[]): readonly Entry[] =>
 
 const HEAD = `# Declarations
 
-Everything that can be written in the declaration of a domain, in TypeScript. This page is made of the types in \`kernel/declare/\` and their comments by \`npm run reference\`: do not edit it.
+Everything that can be written in the declaration of a domain; [Declare a domain](domain.md) says how to begin. This page is made of the types in \`kernel/declare/\` and their comments by \`npm run reference\`: do not edit it.
 `;
 
 const entriesOf = (types: Types, part: Part): readonly Entry[] => {

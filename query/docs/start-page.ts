@@ -49,10 +49,10 @@ const tasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Extend',
-    text: 'How it is built, and where a new kind of thing goes.',
+    text: 'A domain of your own, and how Annals is built.',
     links: [
       [guidePath('architecture'), 'Architecture'],
-      [guidePath('add-an-aggregate'), 'Add an aggregate'],
+      [guidePath('domain'), 'Declare a domain'],
     ],
   },
 ];

@@ -16,7 +16,7 @@ const PAGES = [
   ['/docs/settings', 'Settings'],
   ['/docs/guides/changes', 'Following changes'],
   ['/docs/guides/architecture', 'Architecture'],
-  ['/docs/guides/add-an-aggregate', 'Add an aggregate'],
+  ['/docs/guides/domain', 'Declare a domain'],
   ['/docs/examples/receive-webhook.js', 'receive-webhook.js'],
 ] as const;
 

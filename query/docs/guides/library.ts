@@ -17,7 +17,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
   ],
   [
     'Understand and extend it',
-    ['guarantees', 'comparison', 'architecture', 'add-an-aggregate', 'declaration', 'evolve', 'conditions', 'reactions', 'dependencies'],
+    ['guarantees', 'comparison', 'architecture', 'domain', 'declaration', 'evolve', 'conditions', 'reactions', 'dependencies'],
   ],
 ];
 const REST_TITLE = 'More';
