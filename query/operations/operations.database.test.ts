@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
+import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
 import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
 import { formatKey } from '#shared/webhooks/pages.ts';
@@ -87,6 +89,40 @@ test('timers are told in pages, the next first and those that stand still last',
   await world.side.pool.query('truncate process_manager.timer');
 });
 
+test('a page of consequences is read along indexes, and none is left out or comes twice where many are parked at once', async () => {
+  const { pool } = world.side;
+  await pool.query('truncate process_manager.parked');
+  await pool.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at)
+    select 'end', 'claim-' || n, gen_random_uuid(), '{}', '', timestamptz '2030-01-01 00:00:00.000001' + n / 900 * interval '1 second', now() from generate_series(1, 3000) n`);
+  await pool.query(`insert into process_manager.task (task, stream, name, cause_id, cause_metadata, reason, attempts, parked_at, next_at)
+    select 'run', 'claim-' || n / 3, 'items.of/a%20b team.closed', gen_random_uuid(), '{}', '', 1, timestamptz '2030-01-01 00:00:00.000001' + n / 900 * interval '1 second', now()
+    from generate_series(1, 3000) n`);
+  await pool.query('analyze process_manager.parked, process_manager.task');
+  const asked: unknown[][] = [];
+  const query = (...given: unknown[]) => {
+    asked.push(given);
+    return pool.query(...(given as [string]));
+  };
+  const walked = async (isBackward: boolean): Promise<readonly string[]> => {
+    const keys: string[] = [];
+    for (let edge: string | undefined; ; ) {
+      const bounds = isBackward ? { after: undefined, before: edge } : { after: edge, before: undefined };
+      const page = await readConsequences({ query } as never, { ...bounds, isBackward, rowsMax: 700 });
+      keys.push(...page.map(({ key }) => key));
+      edge = page.at(-1)?.key;
+      if (page.length < 700) return keys;
+    }
+  };
+  const keys = await walked(false);
+  expect([keys.length, new Set(keys).size]).toEqual([6_000, 6_000]);
+  expect(await walked(true)).toEqual(keys.toReversed());
+  for (const [text, values] of asked.filter(([sql]) => String(sql).includes('union all'))) {
+    const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, values as never);
+    expect(rows[0]?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan))).not.toContain('Seq Scan');
+  }
+  await pool.query('truncate process_manager.parked, process_manager.task');
+});
+
 type Plan = { readonly 'Node Type': string; readonly Plans?: readonly Plan[] };
 const nodesOf = (plan: Plan): readonly string[] => [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodesOf)];
 
@@ -112,6 +148,22 @@ test('a page of timers is read along an index, however many there are', async ()
   const [text, values] = asked.at(-1) ?? [];
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, values as never);
   expect(rows[0]?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan))).not.toContain('Sort');
+  await pool.query('truncate process_manager.timer');
+});
+
+test('the timers of one aggregate are read in pages as well', async () => {
+  const { pool } = world.side;
+  await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
+    select 'claim-' || n % 2, 'remind' || n, gen_random_uuid(), '{}', timestamptz '2030-01-01' + n * interval '1 minute' from generate_series(1, 6) n`);
+  const names: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const stretch = { after, before: undefined, isBackward: false, rowsMax: 1 };
+    const [timer] = await readTimers(pool, { stretch, stream: 'claim-1' as StreamName });
+    if (timer === undefined) break;
+    names.push(timer.name);
+    after = timer.key;
+  }
+  expect(names).toEqual(['remind1', 'remind3', 'remind5']);
   await pool.query('truncate process_manager.timer');
 });
 

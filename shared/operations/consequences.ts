@@ -1,5 +1,6 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** What should have followed from an event: the end of a child, the erasure of the user whose stream it is, a command, or what code says. */
@@ -29,24 +30,42 @@ const CONSEQUENCES = `(
   union all
   select task, stream, name, cause_id, reason, attempts, parked_at, next_at, skipped_at from process_manager.task where attempts > 0)`;
 
-/** In the order of time, and none like another. */
-const KEY = `to_char(parked_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS') || ' ' || task || ' ' || stream || ' ' || coalesce(name, '') || ' ' || cause_id::text collate "C"`;
-
 export type ListedTask = ParkedTask & { readonly key: string };
+
+/** Each table with an index of these columns: in the order of time, and none like another. */
+const PARTS = [
+  { from: 'process_manager.parked where true', name: 'null', place: ['parked_at', 'stream', 'task', 'cause_id'] },
+  { from: 'process_manager.task where attempts > 0', name: 'name', place: ['parked_at', 'stream', 'task', 'name', 'cause_id'] },
+] as const;
+/** In microseconds, as PostgreSQL counts. */
+const MICROS = '(extract(epoch from parked_at) * 1000000)::bigint::text';
+const KEY = /^(\d{1,17}) ([a-z]+) ([!-~]+) ([ -~]*) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const EDGES = {
+  ...{ parked_at: `'epoch'::timestamptz + $2::bigint * interval '1 microsecond'`, stream: '$4', task: '$3' },
+  ...{ name: '$5', cause_id: '$6::uuid' },
+} as const;
 
 /** The latest first. */
 export const readConsequences = async (
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   { after, before, isBackward, rowsMax }: Stretch<string>,
 ): Promise<readonly ListedTask[]> => {
   if (!(await isThere(pool))) return [];
+  const edge = after ?? before;
+  const [, ...values] = edge === undefined ? [] : (KEY.exec(edge) ?? []);
+  if (edge !== undefined && values.length === 0) throw new HttpProblem('unknown_cursor');
+  const inOrder = (place: readonly string[]): string => place.map((each) => `${each} ${isBackward ? 'asc' : 'desc'}`).join();
+  const parts = PARTS.map(({ from, name, place }) => {
+    const than = place.map((each) => EDGES[each]).join();
+    const isBeyond = edge === undefined ? 'true' : `(${place.join()}) ${after === undefined ? '>' : '<'} (${than})`;
+    return `(select task, stream, ${name} as name, cause_id, reason, attempts, parked_at, next_at, skipped_at
+      from ${from} and ${isBeyond} order by ${inOrder(place)} limit $1)`;
+  });
   const { rows } = await pool.query<ListedTask>(
     `select task, stream, name, cause_id as "causeId", reason, attempts, parked_at as "parkedAt", next_at as "nextAt", skipped_at as "skippedAt",
-       ${KEY} as key
-     from ${CONSEQUENCES} as c
-     where ($1::text is null or ${KEY} < $1) and ($2::text is null or ${KEY} > $2)
-     order by key ${isBackward ? 'asc' : 'desc'} limit $3`,
-    [after, before, rowsMax],
+       ${MICROS} || ' ' || task || ' ' || stream || ' ' || coalesce(name, '') || ' ' || cause_id as key
+     from (${parts.join(' union all ')}) as c order by ${inOrder(['parked_at', 'stream', 'task', `coalesce(name, '')`, 'cause_id'])} limit $1`,
+    [rowsMax, ...values],
   );
   return rows;
 };
@@ -64,7 +83,7 @@ export const countConsequences = async (pool: Pool): Promise<ConsequenceCounts> 
 };
 
 /** The command role makes the tables, and need not have been here yet. */
-const isThere = async (pool: Pool): Promise<boolean> => {
+const isThere = async (pool: Pick<Pool, 'query'>): Promise<boolean> => {
   const { rows } = await pool.query<{ isThere: boolean }>(`select to_regclass('process_manager.task') is not null as "isThere"`);
   return rows[0]?.isThere ?? false;
 };

@@ -19,8 +19,6 @@ export type ListedTimer = RunningTimer & { readonly key: string };
 
 /** In the order of time, paused ones last, and none like another. Read along an index of the same expressions. */
 const PLACE = [`coalesce(due_at, 'infinity'::timestamptz)`, 'stream', 'name'] as const;
-/** In microseconds, as PostgreSQL counts. */
-const MOMENT = `coalesce('epoch'::timestamptz + $3::bigint * interval '1 microsecond', 'infinity'::timestamptz)`;
 const KEY = /^(\d{1,17}|paused) ([!-~]+) ([!-~]+)$/;
 
 type Listing = { readonly stretch: Stretch<string>; readonly stream?: StreamName | undefined };
@@ -32,13 +30,18 @@ export const readTimers = async (pool: Pick<Pool, 'query'>, { stretch, stream }:
   const edge = after ?? before;
   const [, micros, ...rest] = edge === undefined ? [] : (KEY.exec(edge) ?? []);
   if (edge !== undefined && micros === undefined) throw new HttpProblem('unknown_cursor');
-  const isBeyond = edge === undefined ? 'true' : `(${PLACE.join()}) ${after === undefined ? '<' : '>'} (${MOMENT}, $4, $5)`;
+  const number = (place: number): string => `$${(stream === undefined ? 2 : 3) + place}`;
+  // In microseconds, as PostgreSQL counts.
+  const moment = `coalesce('epoch'::timestamptz + ${number(0)}::bigint * interval '1 microsecond', 'infinity'::timestamptz)`;
+  const isBeyond =
+    edge === undefined ? 'true' : `(${PLACE.join()}) ${after === undefined ? '<' : '>'} (${moment}, ${number(1)}, ${number(2)})`;
+  const isOfStream = stream === undefined ? 'true' : 'stream = $2';
   const { rows } = await pool.query<ListedTimer>(
     `select stream, name, cause_id as "causeId", due_at as "dueAt", left_ms / 1000.0::float8 as "leftSeconds",
        coalesce((extract(epoch from due_at) * 1000000)::bigint::text, 'paused') || ' ' || stream || ' ' || name as key
-     from process_manager.timer where ($2::text is null or stream = $2) and ${isBeyond}
+     from process_manager.timer where ${isOfStream} and ${isBeyond}
      order by ${PLACE.map((each) => `${each} ${isBackward ? 'desc' : 'asc'}`).join()} limit $1`,
-    [rowsMax, stream, ...(micros === undefined ? [] : [micros === 'paused' ? null : micros, ...rest])],
+    [rowsMax, ...(stream === undefined ? [] : [stream]), ...(micros === undefined ? [] : [micros === 'paused' ? null : micros, ...rest])],
   );
   return rows;
 };
