@@ -38,10 +38,10 @@ const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHa
 };
 
 const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string, handler: AnyHandler])[] => {
-  const handlerOf = (command: CommandInfo, handle: Handle): AnyHandler => ({
-    admit: (caller) => admit(caller, operationOf(kind, command.name)),
-    handle: handle as AnyHandler['handle'],
-  });
+  const handlerOf = (command: CommandInfo, handle: Handle): AnyHandler => {
+    const operation = operationOf(kind, command.name);
+    return { admit: (caller) => admit(caller, operation), handle: handle as AnyHandler['handle'] };
+  };
   const commands = Object.values(kind.commands).filter(({ internal }) => !internal);
   const edit = editOf(kind);
   return [
@@ -58,6 +58,9 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const { domain, executor, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
+  const idKey = `${kind.name}Id`;
+  const operation = operationOf(kind, command.name);
+  const further = command.next.map((next) => [next, operationOf(kind, next)] as const);
   const own = rules[kind.name];
   const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
   return (given: Command, sent) => {
@@ -68,12 +71,13 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
       decider,
       stream: streamOf(kind, id),
       async decide(state) {
-        const form = { ...given, [`${kind.name}Id`]: id, ...(ownerKey !== undefined && { [ownerKey]: owner }) };
+        const form: Record<string, unknown> & Command = { ...given, [idKey]: id };
+        if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
         const look = await see(kind, fields);
         const resource = { fields, find: findBy(look) };
-        for (const operation of [command.name, ...command.next.filter((next) => form[next] === true)])
-          demand(caller, operationOf(kind, operation), { resource });
+        demand(caller, operation, { resource });
+        for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const demandPresent = async () => {
           if (owner !== undefined) await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });

@@ -1,7 +1,7 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import type { Look } from '#kernel/decide/guards.ts';
+import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -14,6 +14,8 @@ export type See = (kind: Kind, fields: Row, also?: Expression) => Promise<Look>;
 export const createSee = (domain: Domain, states: States): See => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
   return async (kind, fields, also) => {
+    const asked = paths.get(kind) ?? NOTHING;
+    if (asked.size === 0 && also === undefined) return lookNowhere;
     const seen = new Map<string, AggregateState>();
     const follow = async (from: Kind, { fields: at, asked }: { fields: Row; asked: Paths }): Promise<void> => {
       for (const [field, further] of asked) {
@@ -26,7 +28,7 @@ export const createSee = (domain: Domain, states: States): See => {
         if (state.status !== 'absent') await follow(target, { fields: state.fields, asked: further });
       }
     };
-    await follow(kind, { fields, asked: paths.get(kind) ?? new Map() });
+    await follow(kind, { fields, asked });
     if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
     return (name, id) => seen.get(`${name} ${id}`) ?? ABSENT;
   };
@@ -34,6 +36,7 @@ export const createSee = (domain: Domain, states: States): See => {
 
 /** The references that are followed, each with those that are followed from there. */
 type Paths = Map<string, Paths>;
+const NOTHING: Paths = new Map();
 
 /** The parent, which must be visible, and what rights, guards and invariants ask of. */
 const pathsOf = (domain: Domain, kind: Kind): Paths => {
