@@ -102,8 +102,8 @@ const readData = (definition: EventDefinition, recorded: RecordedEvent, { versio
   if (personal !== null && key === undefined) throw new RangeError(KEY_LOST);
   if (version === definition.version) checkNothingInClear(definition, clear);
   const isErased = key === 'destroyed';
-  const opened = personal === null || key === undefined || key === 'destroyed' ? {} : openFields(key, personal, recorded);
-  const current = upcast(definition, version, { ...clear, ...opened });
+  const isOpen = personal !== null && key !== undefined && key !== 'destroyed';
+  const current = upcast(definition, version, isOpen ? { ...clear, ...openFields(key, personal, recorded) } : clear);
   const data = isErased ? definition.erasedSchema.parse(eraseFields(definition, current)) : definition.schema.parse(current);
   const checked = data as JsonObject;
   checkStream(definition, recorded.stream, checked);

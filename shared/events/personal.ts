@@ -21,8 +21,10 @@ export type StoredData = {
 
 /** Parts stored data; throws zod's error where the personal part is not one. */
 export const partStored = (data: JsonObject): StoredData => {
+  // Most events hold nothing personal, and every follower reads every event: those are taken as they are.
+  if (data.personal === undefined) return { clear: data, personal: null };
   const { personal, ...clear } = data;
-  return { clear, personal: personal === undefined ? null : sealedFields.parse(personal) };
+  return { clear, personal: sealedFields.parse(personal) };
 };
 
 /** Parts data in clear into what stays in clear and what is to be sealed, `null` where nothing is. */
@@ -30,7 +32,8 @@ export const partClear = (
   definition: EventDefinition,
   data: JsonObject,
 ): { readonly clear: JsonObject; readonly personal: JsonObject | null } => {
-  const names = new Set(definition.personal?.fields);
+  if (definition.personal === null) return { clear: data, personal: null };
+  const names = new Set(definition.personal.fields);
   const clear = Object.fromEntries(Object.entries(data).filter(([name]) => !names.has(name)));
   const personal = Object.fromEntries(Object.entries(data).filter(([name]) => names.has(name)));
   return { clear, personal: Object.keys(personal).length === 0 ? null : personal };
@@ -48,9 +51,7 @@ export const openFields = (key: PersonKey, { subject, sealed }: NonNullable<Stor
 };
 
 /** After an erasure every personal field is there and `null`. */
-export const eraseFields = (definition: EventDefinition, data: JsonObject): JsonObject => ({
-  ...data,
-  ...Object.fromEntries((definition.personal?.fields ?? []).map((name) => [name, null])),
-});
+export const eraseFields = ({ personal }: EventDefinition, data: JsonObject): JsonObject =>
+  personal === null ? data : { ...data, ...Object.fromEntries(personal.fields.map((name) => [name, null])) };
 
 const boundTo = (subject: UserId, { id, type }: Place): string => JSON.stringify([id, type, subject]);
