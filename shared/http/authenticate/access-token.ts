@@ -3,22 +3,16 @@ import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { token } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import { roleName, userId, version } from '#shared/events/fields.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
-import type { SeenRevocations } from './revocations.ts';
+import type { Revocable } from './revocations.ts';
 
 /** What an access token says, once its signature, issuer, audience, and form are known to be right. */
-export type AccessToken = {
+export type AccessToken = Revocable & {
   readonly caller: Extract<Caller, { kind: 'user' }>;
-  readonly clientId: string;
-  readonly jti: string;
-  readonly grantId: string | undefined;
-  readonly issuedAtS: number;
-  readonly seen: SeenRevocations | undefined;
-  readonly userVersion: Version | undefined;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
   readonly kid: string;
@@ -122,6 +116,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     scopes: scopesOf(claims.scope),
     client: claims.client_id,
   },
+  userId: claims.sub,
   clientId: claims.client_id,
   jti: claims.jti,
   grantId: claims.grant_id,

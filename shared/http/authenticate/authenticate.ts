@@ -48,7 +48,7 @@ export const refusalNow = (request: Request, revocations: Revocations, change?: 
   const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
   if (Date.now() / 1_000 >= accessToken.expiresAtS) return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
   if (isStale(revocations)) return staleRevocations();
-  return isRevoked(accessToken, revocations, change) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
+  return revocations.isRevoked(accessToken, change) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
 };
 
 /**
@@ -90,7 +90,7 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
     try {
       const accessToken = await verifyToken(token, digest);
       if (isStale(revocations)) throw staleRevocations();
-      if (isRevoked(accessToken, revocations)) throw new InvalidToken(REVOKED);
+      if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
       // Last, because a proof is spent by being looked at.
       await demandProof(request, { accessToken, scheme, digest });
@@ -108,9 +108,6 @@ const isStale = (revocations: Revocations): boolean => revocations.staleMs() > R
 const staleRevocations = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
 
 const REVOKED = 'The token was revoked.';
-
-const isRevoked = (accessToken: AccessToken, revocations: Revocations, change?: UserChange): boolean =>
-  revocations.isRevoked({ ...accessToken, userId: accessToken.caller.userId }, change);
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
 const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {
