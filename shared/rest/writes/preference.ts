@@ -10,8 +10,9 @@ export const takesPreference = ({ kind, schema }: Answer): boolean =>
   kind === 'written' && !(schema instanceof z.ZodObject && 'secret' in schema.shape);
 
 export const preferenceOf = (request: Pick<Request, 'get'>, answer: Answer): Preference | undefined => {
-  if (!takesPreference(answer)) return undefined;
-  const preference = preferredReturn(request.get('Prefer') ?? '');
+  const header = request.get('Prefer');
+  if (header === undefined || !takesPreference(answer)) return undefined;
+  const preference = preferredReturn(header);
   return preference === 'minimal' || (preference === 'representation' && answer.item !== undefined) ? preference : undefined;
 };
 
