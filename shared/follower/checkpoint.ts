@@ -82,15 +82,18 @@ type Move = {
   readonly event?: EventId | undefined;
 };
 
-/** Moves the checkpoint, or throws where it is not where this owner left it. */
-export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
-  const { rowCount } = await connection.query(
-    `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)
+/** Prepared, because each follower sends it for each page, and most have nothing else to write then. */
+const MOVE = {
+  name: 'follower-move-checkpoint',
+  text: `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)
        values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4)
      on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
          moved_at = excluded.moved_at, moved_position = excluded.moved_position
        where held.log = $2 and held.position = $3 and held.epoch <= $5`,
-    [follower, log, from, to, epoch, event ?? null],
-  );
+};
+
+/** Moves the checkpoint, or throws where it is not where this owner left it. */
+export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
+  const { rowCount } = await connection.query({ ...MOVE, values: [follower, log, from, to, epoch, event ?? null] });
   if (rowCount !== 1) throw new LostCheckpoint(follower);
 };
