@@ -10,6 +10,7 @@ import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import { isoText } from '#shared/instant.ts';
 import type { Operation } from '#shared/policy.ts';
 import { notFound, type RejectionCode } from '#shared/rejection.ts';
 
@@ -292,7 +293,7 @@ export const fieldsIn = ({ fields }: Needs, row: Row, where: 'column' | 'joined'
   const state: Record<string, unknown> = {};
   for (const field of fields) {
     const value = row[field[where]];
-    state[field.name] = field.isInstant && value instanceof Date ? value.toISOString() : value;
+    state[field.name] = field.isInstant && value instanceof Date ? isoText(value) : value;
   }
   return state;
 };

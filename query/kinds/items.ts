@@ -3,6 +3,7 @@ import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { isoText } from '#shared/instant.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -160,10 +161,10 @@ export const presentItems = (
         const item: Record<string, unknown> = list.key === undefined ? { id: row[idColumn] } : {};
         const links: Record<string, Link> = { self: { href: self }, [kebab(kind.name)]: { href: `/${kind.path}/${above.id}` } };
         for (const read of shown) read(row, item, { links, caller });
-        item.createdAt = (row.created_at as Date).toISOString();
-        item.updatedAt = (row.updated_at as Date).toISOString();
+        item.createdAt = isoText(row.created_at as Date);
+        item.updatedAt = isoText(row.updated_at as Date);
         for (const command of now) Object.assign(links, linkOf(command, self));
-        return { ...item, _links: links };
+        return Object.assign(item, { _links: links });
       },
     };
   };
@@ -190,7 +191,7 @@ const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadFi
   if (target === undefined) {
     return (row, item) => {
       const value = row[column];
-      item[name] = value instanceof Date ? value.toISOString() : (value ?? erased ?? null);
+      item[name] = value instanceof Date ? isoText(value) : (value ?? erased ?? null);
     };
   }
   const { right, needs } = demandSource(sourcesOf(domain), target.name);

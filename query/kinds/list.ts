@@ -48,12 +48,13 @@ export const readKindList = (
 ): Promise<ListAnswer> => {
   const { represent } = representationOf(domain, source).to(caller);
   const { state, isPartial, ...order } = orderOf(source, asked.sort);
+  const parent = under?.row;
   return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
     path,
     asked,
     order,
     read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, walk }) as Promise<readonly never[]>,
-    represent: (row) => represent(under?.row ? { ...row, ...under.row } : row),
+    represent: parent ? (row) => represent({ ...row, ...parent }) : represent,
     create,
   });
 };

@@ -1,5 +1,6 @@
 import { snake, wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isoText } from '#shared/instant.ts';
 import { type Caller, mayOf } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Member, Source } from '../sources.ts';
@@ -35,7 +36,7 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
   const times = (['createdAt', 'updatedAt'] as const).map((name) => ({
     name,
     guard: guards.get(name),
-    read: (row: ItemRow) => row[name === 'createdAt' ? 'created_at' : 'updated_at'].toISOString(),
+    read: name === 'createdAt' ? (row: ItemRow) => isoText(row.created_at) : (row: ItemRow) => isoText(row.updated_at),
   }));
   const fields = [...shown, ...times];
   const linksFor = linksOf(domain, source);
@@ -75,6 +76,6 @@ const readerOf = (member: Member, parent: Member | undefined): ((row: ItemRow) =
     return (row) => (row[column] === null ? null : { id: row[column], [label]: row[joined] ?? erased });
   }
   const erased = def.personal?.erased;
-  if (def.kind === 'instant') return (row) => (row[column] as Date | null)?.toISOString() ?? null;
+  if (def.kind === 'instant') return (row) => (row[column] === null ? null : isoText(row[column] as Date));
   return erased === undefined ? (row) => row[column] : (row) => row[column] ?? erased;
 };

@@ -1,5 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { isoText } from '#shared/instant.ts';
 import { gapOf } from '../../item-rows.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
 import { refuseParked } from '../../parked.ts';
@@ -43,8 +44,8 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   return {
     ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
     ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
-    createdAt: ({ created_at }: ItemRow) => (created_at as Date).toISOString(),
-    updatedAt: ({ updated_at }: ItemRow) => (updated_at as Date).toISOString(),
+    createdAt: ({ created_at }: ItemRow) => isoText(created_at as Date),
+    updatedAt: ({ updated_at }: ItemRow) => isoText(updated_at as Date),
     [kind.field]: (row: ItemRow, _args, context) => demandRow(context, kind.type, row[of] as number),
   };
 };

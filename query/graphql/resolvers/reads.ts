@@ -1,5 +1,6 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { isoText } from '#shared/instant.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
@@ -95,10 +96,10 @@ export const common = {
 };
 
 export const dated = {
-  createdAt: ({ created_at }: Row) => created_at.toISOString(),
-  updatedAt: ({ updated_at }: Row) => updated_at.toISOString(),
+  createdAt: ({ created_at }: Row) => isoText(created_at),
+  updatedAt: ({ updated_at }: Row) => isoText(updated_at),
 };
 
 /** The value of a field: of those who were deleted, the word for it if there is one. */
 export const told = ({ personal }: FieldDef, value: unknown): unknown =>
-  value instanceof Date ? value.toISOString() : (value ?? personal?.erased ?? null);
+  value instanceof Date ? isoText(value) : (value ?? personal?.erased ?? null);
