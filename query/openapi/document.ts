@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { capital, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
@@ -137,7 +137,12 @@ stands for. The history of an item tells who changed what.
 `.trim();
 
 /** `GET /openapi.json`: the interface, for programs. */
-export const openApiRoutes = (options: OpenApiOptions): Router =>
-  Router()
-    .get('/openapi.json', answerDocument({ type: 'application/json', text: JSON.stringify(openApiDocument(options)) }))
-    .all('/openapi.json', refuseOtherMethods('GET', 'HEAD'));
+export const openApiRoutes = (options: OpenApiOptions): Router => {
+  let answer: RequestHandler | undefined;
+  // Making it takes a moment that a start has no use for.
+  const lazily: RequestHandler = (request, response, next) => {
+    answer ??= answerDocument({ type: 'application/json', text: JSON.stringify(openApiDocument(options)) });
+    return answer(request, response, next);
+  };
+  return Router().get('/openapi.json', lazily).all('/openapi.json', refuseOtherMethods('GET', 'HEAD'));
+};

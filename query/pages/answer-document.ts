@@ -10,13 +10,14 @@ const DOCUMENT_VERSION = 0;
 
 /** A text that is the same for everybody, and as long as this process runs: asked for again cheaply. */
 export const answerDocument = ({ type, text, headers = {} }: Document): RequestHandler => {
-  const content = compressible(Buffer.from(text));
+  const bytes = Buffer.from(text);
+  const content = compressible(bytes);
   // Strong tags stand for bytes, and compressed they are others.
   const tags = new Map<Coding, string>();
   const tagOf = (coding: Coding): string => {
     const known = tags.get(coding);
     if (known !== undefined) return known;
-    const tag = entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), text].join('\n'));
+    const tag = entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), bytes.toString()].join('\n'));
     tags.set(coding, tag);
     return tag;
   };
