@@ -43,9 +43,13 @@ export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, si
       begun = end;
       return { page, ...place };
     };
-    for (const [index, each] of events.entries()) {
-      const before = happened(each);
-      if (before === undefined || !(await hasMore(pool, before))) continue;
+    const all = events.map(happened);
+    const crowded = await crowdedOf(
+      pool,
+      all.filter((each) => each !== undefined),
+    );
+    for (const [index, before] of all.entries()) {
+      if (before === undefined || !crowded.has(before.position)) continue;
       if (index > begun) yield upTo(index);
       while (await hasMore(pool, before)) yield { page: { before }, ...place };
     }
@@ -54,19 +58,26 @@ export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, si
 }
 
 /** Those who refer to it and were not noted yet, in their order. */
-const REFERRING = `from process_manager.reference r
-  where r.parent = $1 and split_part(r.name, '/', 1) = any($2) and (r.child, r.name) > (
-    coalesce((select f.child from process_manager.fan_out f where f.position = $3), ''),
-    coalesce((select f.name from process_manager.fan_out f where f.position = $3), ''))
+const referringTo = (parent: string, references: string, position: string): string => `from process_manager.reference r
+  where r.parent = ${parent} and split_part(r.name, '/', 1) = any(${references}) and (r.child, r.name) > (
+    coalesce((select f.child from process_manager.fan_out f where f.position = ${position}), ''),
+    coalesce((select f.name from process_manager.fan_out f where f.position = ${position}), ''))
   order by r.child, r.name`;
+const REFERRING = referringTo('$1', '$2', '$3');
 
-const hasMore = async (pool: Pick<Pool, 'query'>, { parent, references, position }: Happened): Promise<boolean> => {
-  const { rowCount } = await pool.query(
-    `select from process_manager.reacting where after_position < $3 and exists (select ${REFERRING} offset ${PAGE})`,
-    [parent, references, position],
+/** The positions of those to which more refer than fit in a page, as far as it is known before them all. What they say themselves is little. */
+const crowdedOf = async (pool: Pick<Pool, 'query'>, happened: readonly Happened[]): Promise<ReadonlySet<Position>> => {
+  if (happened.length === 0) return new Set();
+  const { rows } = await pool.query<{ position: Position }>(
+    `select h.position from jsonb_to_recordset($1::jsonb) as h (position bigint, parent text, names text[])
+     where h.position > (select after_position from process_manager.reacting)
+       and exists (select ${referringTo('h.parent', 'h.names', 'h.position')} offset ${PAGE})`,
+    [JSON.stringify(happened.map(({ position, parent, references }) => ({ position, parent, names: references })))],
   );
-  return rowCount === 1;
+  return new Set(rows.map(({ position }) => position));
 };
+
+const hasMore = async (pool: Pick<Pool, 'query'>, happened: Happened): Promise<boolean> => (await crowdedOf(pool, [happened])).size > 0;
 
 /** Notes the next page of those who refer to an event. */
 export const notePage = async (connection: Connection, happened: Happened): Promise<void> => {
