@@ -9,10 +9,10 @@ import { admitByScope, authorize, type Caller, type Operation, type Resource } f
 import type { WebhookSettings } from '#shared/process/config.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
+import type { Limits } from './aggregates/limits.ts';
 import type { Sent } from './circumstances.ts';
 import type { Executor } from './execute.ts';
 import type { States } from './states.ts';
-import type { EmailClaims } from './users/email-claims.ts';
 
 /** What a command changed, and how far its stream and the log were then. */
 export type Outcome = Appended & {
@@ -48,7 +48,7 @@ export type HandlerDependencies = {
   readonly codec: Codec;
   readonly executor: Executor;
   readonly states: States;
-  readonly claims: EmailClaims;
+  readonly limits: Limits;
   readonly administrators: AdministratorKeeper;
   readonly pool: Pick<Pool, 'query'>;
   readonly webhooks: WebhookRules;

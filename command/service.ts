@@ -15,6 +15,7 @@ import type { Log } from '#shared/process/log.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
+import { createLimits } from './aggregates/limits.ts';
 import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
@@ -25,7 +26,6 @@ import { createIdMaker } from './new-id.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
 import { createSender } from './send.ts';
 import { createStates } from './states.ts';
-import { createEmailClaims } from './users/email-claims.ts';
 import { userRules } from './users/rules.ts';
 import { webhookHandlers } from './webhooks/handle.ts';
 
@@ -59,16 +59,16 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
-  const claims = createEmailClaims({ ...base, hashKey: deriveKey(masterKey, 'email-claim') });
+  const limits = createLimits({ ...base, masterKey });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
-  const handlers = handlersOf({ ...base, executor, claims, administrators, pool, webhooks });
+  const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });
   const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing, clock });
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({
       ...{ domain, memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing },
-      ...{ executor, states: base.states, clock },
+      ...{ executor, limits, states: base.states, clock },
     }),
   );
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));

@@ -34,6 +34,8 @@ export type States = {
   recall<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Known<State> | undefined;
   /** What the log says now; reads what is not known yet, and whether the log still has the last event that is. */
   load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
+  /** The same, all of it read and opened anew: what is remembered may hold what was erased since. */
+  reload<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
   /** Takes over what was appended just now on top of a known state. */
   advance<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, advanced: Advanced<State, Event>): void;
 };
@@ -54,6 +56,11 @@ export const createStates = ({ log, codec, weightMax = WEIGHT_MAX }: { log: Even
     const newer = kept.peek(stream);
     if (!newer || newer.version < known.version) kept.set(stream, known);
   };
+  const read = async <State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>> => {
+    const known = await readOn({ log, codec }, { decider, stream, from: unwritten(decider.initial) });
+    if (!known) throw new Error(`${stream} does not begin with its first event`);
+    return known;
+  };
   const recall: States['recall'] = <State>(_decider: unknown, stream: StreamName) => kept.get(stream) as Known<State> | undefined;
   return {
     recall,
@@ -62,9 +69,13 @@ export const createStates = ({ log, codec, weightMax = WEIGHT_MAX }: { log: Even
       const grown = remembered && (await readOn({ log, codec }, { decider, stream, from: remembered }));
       // A log that went back tells another history, and what was remembered of the former one is worth nothing.
       if (remembered && !grown && kept.peek(stream) === remembered) kept.delete(stream);
-      const known = grown ?? (await readOn({ log, codec }, { decider, stream, from: unwritten(decider.initial) }));
-      if (!known) throw new Error(`${stream} does not begin with its first event`);
+      const known = grown ?? (await read(decider, stream));
       if (known.version > NO_STREAM) keep(stream, known);
+      return known;
+    },
+    async reload(decider, stream) {
+      const known = await read(decider, stream);
+      if (known.version > NO_STREAM) kept.set(stream, known);
       return known;
     },
     advance(decider, { stream, from, events, encoded, to }) {

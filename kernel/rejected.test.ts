@@ -40,6 +40,7 @@ const note = base.aggregate('note', {
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
   timers: { remind: { after: 'made', wait: '3 days', run: 'finish', while: 'open' } },
+  limits: { few: { max: 3, per: 'author', while: 'open', says: 'You have three already.' } },
 });
 
 const memo = base.aggregate('memo', {
@@ -154,6 +155,11 @@ const WRONG: readonly Wrong[] = [
   ['a timer of an unknown command', `'3 days', run: 'finish'`, `'3 days', run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
   ['a timer that waits for an unknown unit', `'3 days'`, `'3 moons'`, 'wait', 'TS2322', `'"3 moons"' is not assignable`],
   ['a timer while an unknown fact', `while: 'open'`, `while: 'opne'`, 'while', 'TS2322', `'"opne"' is not assignable`],
+  ['a limit by an unknown field', `per: 'author'`, `per: 'autor'`, 'per', 'TS2820', `Did you mean '"author"'?`],
+  ['a limit by a list', `per: 'author'`, `per: ['rows']`, `'rows'`, 'TS2322', `'"rows"' is not assignable`],
+  ['a limit while an unknown fact', `while: 'open', says`, `while: 'opne', says`, 'while', 'TS2322', `'"opne"' is not assignable`],
+  ['a limit without a number', `max: 3, per`, 'per', 'few', 'TS2741', `Property 'max' is missing`],
+  ['a limit without a sentence', `, says: 'You have three already.'`, '', 'few', 'TS2741', `Property 'says' is missing`],
   ['code that reacts to an unknown event', 'thrown: (_', 'thronw: (_', 'thronw', 'TS2561', `'thronw' does not exist`],
   ['code that reads an unknown field', 'data.subject ===', 'data.subjetc ===', 'subjetc', 'TS2551', `'subjetc' does not exist`],
   ['an unknown command by code', `'draft', {`, `'drfat', {`, `'drfat'`, 'TS2345', `'"drfat"' is not assignable`],

@@ -96,6 +96,11 @@ const SECTIONS: readonly Section[] = [
     parts: ['Row', 'FieldRight'].map((members) => ({ file: 'aggregate.ts', members })),
   },
   {
+    title: 'Limits',
+    text: "`limits: { open: { max: 3, per: 'borrower', while: 'open', says: 'You have three books already.' } }`; [Limits](limits.md) says how they are kept.",
+    parts: [{ file: 'aggregate.ts', members: 'Limit' }],
+  },
+  {
     title: 'Reactions',
     text: "`reactions: { author: { deleted: { run: 'delete' } } }`; [Reactions and timers](reactions.md) says what holds of them.",
     parts: [{ file: 'aggregate.ts', members: 'Reaction' }],

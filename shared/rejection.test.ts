@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deleted, isAbsence, isNot, isRejectionCode, notFound, REJECTIONS, Rejection } from './rejection.ts';
+import { deleted, isAbsence, isNot, isRejectionCode, isTaken, notFound, REJECTIONS, Rejection } from './rejection.ts';
 
 test.each([
   [notFound('user'), 'user_not_found'],
@@ -12,6 +12,7 @@ test.each([
 test.each([
   [notFound('expenseClaim'), 'expense_claim_not_found', true, 'There is no such expense claim.'],
   [deleted('expenseClaim'), 'expense_claim_deleted', true, 'The expense claim was deleted.'],
+  [isTaken('seatRow', 'rowNumber'), 'seat_row_row_number_taken', false, 'The seat row row number is taken.'],
   [isNot('expenseClaim', 'fullyPaid'), 'expense_claim_not_fully_paid', false, 'The expense claim is not fully paid.'],
   // A fact may have any name.
   [isNot('claim', 'deleted'), 'claim_not_deleted', false, 'The claim is not deleted.'],

@@ -58,6 +58,9 @@ export const exists = (one: string): RejectionCode => `${snake(one)}_exists` as 
 /** A list that can hold no more, as `collection_items_full`. */
 export const isFull = (kind: string, list: string): RejectionCode => `${snake(kind)}_${snake(list)}_full` as DomainCode;
 
+/** A value that another one has, as `seat_number_taken`. */
+export const isTaken = (kind: string, field: string): RejectionCode => `${snake(kind)}_${snake(field)}_taken` as DomainCode;
+
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
 /** Whether it may be one: another release, or another process, may know others. */
@@ -78,6 +81,7 @@ export const sentenceOf = (code: RejectionCode): string => {
       : `The ${text.slice(0, -' deleted'.length)} was deleted.`;
   }
   if (text.endsWith(' full')) return `The ${text.slice(0, -' full'.length)} are as many as there may be.`;
+  if (text.endsWith(' taken')) return `The ${text.slice(0, -' taken'.length)} is taken.`;
   if (text.endsWith(' exists')) return `There is such ${oneOf(text.slice(0, -' exists'.length))} already.`;
   const [, kind, fact] = /^(.+?) not (.+)$/.exec(text) ?? [];
   return kind === undefined ? 'The rules are against it.' : `The ${kind} is not ${fact}.`;

@@ -34,7 +34,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
 const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
 /** What `annals demo` runs calls the interfaces of the running system and draws pictures. */
 const DEMO = 'domain/demo/';
-const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'uuid', 'fast-check', 'node:assert/strict']);
+const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'node:url', 'uuid', 'fast-check', 'node:assert/strict']);
 const DECIDER = /^export const \w+: Decider</m;
 
 /** Everything that breaks a rule, one sentence each. */

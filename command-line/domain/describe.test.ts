@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
+import { lending } from '../../test/toy/lending.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { runCommandLine } from '../program.ts';
 
@@ -45,6 +46,17 @@ test('tells what follows from the declaration of an aggregate', async () => {
   ])
     expect(lines).toContain(line);
   expect(output).not.toContain('user.registered');
+});
+
+test('tells of limits, and of what is unique', async () => {
+  const linesOf = async (aggregate: string) => (await call(lending, aggregate)).output.split('\n').map((line) => line.trim());
+  expect(await linesOf('loan')).toEqual(
+    expect.arrayContaining([
+      'at most 3 with the same borrower, while its status is open, or loan_open_full',
+      'at most 1 with the same book, while its status is open, or book_is_out',
+    ]),
+  );
+  expect(await linesOf('book')).toContain('at most 1 with the same code, or book_code_taken');
 });
 
 test('tells of lists, timers, and what code does', async () => {

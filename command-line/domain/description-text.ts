@@ -39,6 +39,7 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
         'Reactions',
         aggregate.reactions.map(({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`),
       ),
+      ...part('Limits', aggregate.limits.map(limitLine)),
       ...part('Timers', aggregate.timers.map(timerLine)),
       ...part('Personal', aggregate.personal.map(personalLine)),
     ]),
@@ -72,6 +73,11 @@ const fieldLine = (field: AggregateDescription['fields'][number]): string => {
     ...(field.derived ? ['follows from its items'] : []),
   ];
   return `${name}: ${target ?? kind}${more.length === 0 ? '' : `, ${more.join(', ')}`}`;
+};
+
+const limitLine = ({ max, per, refusal, ...only }: AggregateDescription['limits'][number]): string => {
+  const among = per.length === 0 ? 'at all' : `with the same ${per.join(' and ')}`;
+  return `at most ${max} ${among}${'while' in only ? `, while ${only.while}` : ''}, or ${refusal}`;
 };
 
 const eventRow = (event: AggregateDescription['events'][number]): readonly string[] => {

@@ -42,9 +42,19 @@ const describeAggregate = (domain: Domain, kind: Kind) => ({
   rights: rightSentencesOf(domain, kind),
   tables: tablesFor(domain, kind),
   reactions: reactionsOf(domain, kind),
+  limits: limitsOf(domain, kind),
   timers: Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer)),
   personal: personalOf(domain, kind),
 });
+
+const limitsOf = (domain: Domain, kind: Kind) =>
+  kind.limits.map(({ name, max, per, while: counting, refusal }) => ({
+    name,
+    max,
+    per,
+    ...(counting !== undefined && { while: conditionWords(domain, kind, counting) }),
+    refusal: refusal.code,
+  }));
 
 const fieldsOf = ({ fields, lists, derived }: Kind) => [
   ...Object.entries(fields).map(([name, { kind, optional, initial, values, personal, ...def }]) => ({

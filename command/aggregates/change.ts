@@ -14,7 +14,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
 import { changesByPatch, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
-import { contextOf, streamOf, type Target, toEvents } from './target.ts';
+import { contextOf, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
   readonly kind: Kind;
@@ -42,7 +42,7 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 };
 
 const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
-  const { domain, executor, rules, see } = parts;
+  const { domain, executor, limits, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const type = typeOfCommand(kind, command.name);
   const { writes } = fieldRightsOf(kind, command);
@@ -67,7 +67,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         own?.refuse(events, sent);
         return events;
       },
-      ...(own && { prepare: own.announce(id, sent) }),
+      ...preparing(limits.announce(kind, id, sent.circumstances.metadata), own?.announce(id, sent)),
     };
     return { id, ...(await executor.change(target, sent.circumstances)) };
   };

@@ -13,7 +13,7 @@ import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createSee } from './seen.ts';
-import { contextOf, streamOf, type Target, toEvents } from './target.ts';
+import { contextOf, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to the aggregates of a domain, users among them. */
 export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
@@ -55,7 +55,7 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
 
 /** Creates an aggregate, which belongs to whoever is named, or else to the caller. */
 const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { domain, executor, rules, see } = parts;
+  const { domain, executor, limits, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
   const idKey = `${kind.name}Id`;
@@ -88,7 +88,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (kind.parent !== undefined) await demandPresent();
         return toEvents(events);
       },
-      ...(own && { prepare: own.announce(id, sent) }),
+      ...preparing(limits.announce(kind, id, circumstances.metadata), own?.announce(id, sent)),
     });
     return executor.create(targetFor, circumstances);
   };

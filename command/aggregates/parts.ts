@@ -7,7 +7,7 @@ import type { RulesOf } from './rules.ts';
 import type { See } from './seen.ts';
 
 /** What the commands to aggregates are carried out with. */
-export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log'> & {
+export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log' | 'limits'> & {
   readonly domain: Domain;
   readonly rules: RulesOf;
   readonly see: See;

@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 export type Rules = {
   /** Refuses what was decided on one that is there. */
   refuse(events: readonly AnnalsEvent[], sent: Sent): void;
-  /** Announces in other streams what must be unique, or must not run out. */
+  /** Announces in other streams what must not run out. */
   announce(id: number, sent: Sent): NonNullable<Target['prepare']>;
 };
 

@@ -18,5 +18,18 @@ export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context 
   look,
 });
 
+type Prepare = NonNullable<Target['prepare']>;
+
+/** What runs before the append, one after the other. */
+export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target, 'prepare'> => {
+  const given = all.filter((each) => each !== undefined);
+  if (given.length === 0) return {};
+  return {
+    async prepare(events, basis) {
+      for (const prepare of given) await prepare(events, basis);
+    },
+  };
+};
+
 /** The codec checks them against their schemas. */
 export const toEvents = (events: readonly Happened[]): readonly AnnalsEvent[] => events as readonly unknown[] as readonly AnnalsEvent[];

@@ -20,8 +20,9 @@ import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { Limits } from '../aggregates/limits.ts';
 import { createSee, type See } from '../aggregates/seen.ts';
-import { streamOf, type Target, toEvents } from '../aggregates/target.ts';
+import { preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
 import { type Circumstances, seededIds } from '../circumstances.ts';
 import type { Executor } from '../execute.ts';
 import type { States } from '../states.ts';
@@ -33,6 +34,7 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly executor: Executor;
+  readonly limits: Limits;
   readonly states: States;
 };
 
@@ -178,7 +180,12 @@ type Asked = {
   readonly list?: ListInfo | undefined;
 };
 
-const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreation, list }: Asked, { task, metadata }: Given): Target => {
+const targetOf = (
+  { domain, limits, see }: Parts,
+  kind: Kind,
+  { id, form, only, isCreation, list }: Asked,
+  { task, metadata }: Given,
+): Target => {
   const decider = deciderOf(domain, kind);
   return {
     decider,
@@ -193,6 +200,7 @@ const targetOf = ({ domain, see }: Parts, kind: Kind, { id, form, only, isCreati
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));
     },
+    ...preparing(limits.announce(kind, id, metadata)),
   };
 };
 

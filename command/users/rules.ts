@@ -6,11 +6,7 @@ import type { Rules } from '../aggregates/rules.ts';
 import type { HandlerDependencies } from '../handler.ts';
 import { profileOf, usersOf } from './user.ts';
 
-export const userRules = ({
-  domain,
-  claims,
-  administrators,
-}: Pick<HandlerDependencies, 'domain' | 'claims' | 'administrators'>): Rules => ({
+export const userRules = ({ domain, administrators }: Pick<HandlerDependencies, 'domain' | 'administrators'>): Rules => ({
   /**
    * Whoever has the address can choose a new password by mail. So an application cannot change the one of the user for whom it acts,
    * whatever their role: only their account page can, where they have signed in just now.
@@ -21,14 +17,10 @@ export const userRules = ({
       if (type === 'user.updated' && data.email !== undefined && data.userId === caller.userId)
         throw new Rejection('email_changed_by_application');
   },
-  /** An address that is used, and an administrator who comes or leaves, naming the version that the append will expect. */
+  /** An administrator who comes or leaves, naming the version that the append will expect. */
   announce(id, { caller, circumstances: { metadata } }) {
     const userId = id as UserId;
     return async (events, { state, version: userVersion }) => {
-      for (const { type, data } of events) {
-        const email = type === 'user.registered' || type === 'user.updated' ? data.email : null;
-        if (email) await claims.claim({ email, userId, userVersion }, metadata);
-      }
       const before = rankOf(state);
       const after = rankOf(events.reduce(usersOf(domain).evolve, state));
       if (before === undefined) return after === undefined ? undefined : administrators.appoint(userId, metadata);

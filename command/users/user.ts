@@ -32,4 +32,4 @@ export const profileOf = (state: AggregateState): Profile | undefined =>
 
 /** Moves the stream of a user on, so that no append that was announced for the version of now can come any more. */
 export const abandonEmail = (domain: Domain, userId: UserId, claim: string, state: AggregateState): readonly AnnalsEvent[] =>
-  toEvents(abandon(userKindOf(domain), { field: 'email', id: userId, claim }, state));
+  toEvents(abandon(userKindOf(domain), { fence: 'email_abandoned', id: userId, claim }, state));

@@ -18,6 +18,8 @@ interface Keys<F, D> {
   readonly list: { [K in keyof F & string]: F[K] extends List<Fields> ? K : never }[keyof F & string];
   readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F & string];
   readonly any: (keyof F | keyof D) & string;
+  /** By which aggregates can be counted. */
+  readonly plain: { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string];
 }
 
 /** Numbers that follow from lists. */
@@ -179,6 +181,20 @@ type FieldRight<Role extends string, F, Cond> = Row<Role, Cond> & {
   readonly writes?: readonly (keyof F & string)[];
 };
 
+/** So many aggregates at most have the same values of some fields; without fields, so many at all. */
+type Limit<Counted, Cond> = {
+  /** So many, from 1 to 100. */
+  readonly max: number;
+  /** Those with the same values of this field, or of these, are counted together. Where one is null there is no limit. Otherwise all are counted. */
+  readonly per?: Counted | readonly Counted[];
+  /** Only those count of which it is true. */
+  readonly while?: Cond;
+  /** What a command is answered by which one more would count. */
+  readonly says: string;
+  /** That of the refusal; otherwise it follows from the names, as `claim_open_full`. */
+  readonly code?: string;
+};
+
 // ── What follows from what ───────────────────────────────────────────────────────────────────────────────────────────────────
 /** When what I refer to has this event, I am given this command. Of items: `items.article`. */
 type Reactions<F, C, Cond> = { readonly [K in RefPath<F>]?: OfTarget<At<F, K>, C, Cond> };
@@ -290,6 +306,8 @@ export type Declaration<
   readonly refusals?: { readonly [N in Facts<F, NoInfer<K>, O>['fact']]?: string | { readonly code: string; readonly says: string } };
   /** What must be true after every command; one that would break it is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
+  /** At most so many at a time, however many ask at once: “three open claims of one employee”. */
+  readonly limits?: { readonly [name: string]: Limit<Keys<F, unknown>['plain'], Cond> };
   /** What can be asked for. */
   readonly commands: C & Followed<C> & Decided<C, NoInfer<F>, NoInfer<E>>;
   /** Who may read it, and give which command. */

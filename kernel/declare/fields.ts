@@ -72,7 +72,7 @@ export interface Field<out T> {
   sort(): this;
   /** Its words are found by `?q=`; what weighs `A` counts most. */
   search(weight: 'A' | 'B' | 'C' | 'D'): this;
-  /** No two aggregates have the same, whatever its case: of the user only. */
+  /** No two aggregates have the same, whatever its case. */
   unique(): this;
   /** It belongs to a person, the owner unless `of` names another reference to a user: it is encrypted in the log, and erased with the person. Then `erased` is shown. */
   personal(options?: { of?: string; erased?: string }): this;

@@ -72,11 +72,11 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   const changed = event.content.filter((name) => example === undefined || name in example);
   const given = isPartial ? changed.slice(0, example === undefined ? 1 : changed.length) : event.content;
-  const named = [...kind.identity, ...given, ...event.computes, ...event.carries].map((name) => [
+  const named = [...identityIn(kind, event), ...given, ...event.computes, ...event.carries].map((name) => [
     wire(name, kind.fields[name]),
     value(name),
   ]);
-  const claim = event.spec.claim ? { claim: 'email-6XrQ@0' } : {};
+  const claim = isFence(event) ? { claim: `${event.name === 'email_abandoned' ? 'email' : 'limit'}-6XrQ@0` } : {};
   return {
     [`${kind.name}Id`]: exampleId(domain, kind.name),
     ...itemExample(domain, event),
@@ -132,6 +132,10 @@ type Shape = Record<string, z.ZodType>;
 const id = z.int().positive();
 const orNull = (schema: z.ZodType, def: FieldDef) => (def.optional ? schema.nullable() : schema);
 
+const isFence = ({ spec }: EventInfo): boolean => spec.claim === true;
+/** A fence may be all that there ever is of an aggregate, so that it knows nothing of what that would have belonged to. */
+const identityIn = ({ identity }: Kind, event: EventInfo): readonly string[] => (isFence(event) ? [] : identity);
+
 /** What an event holds: the ids of what it happened to, then what it changed. */
 const eventShape = (kind: Kind, event: EventInfo): Shape => {
   const shape: Shape = { [`${kind.name}Id`]: id };
@@ -140,12 +144,12 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
     const schema = def ? orNull(def.recorded, def) : z.number();
     shape[wire(name, def)] = isPartial ? schema.exactOptional() : schema;
   };
-  for (const name of kind.identity) add(name, false);
+  for (const name of identityIn(kind, event)) add(name, false);
   // One field that is changed is always there; of several, those that changed.
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
   for (const name of [...event.computes, ...event.carries]) if (!kind.identity.includes(name)) add(name, false);
-  if (event.spec.claim) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
+  if (isFence(event)) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
   return event.list === undefined ? shape : { ...shape, ...itemShape(event.list, event.effect) };
 };
 

@@ -4,6 +4,7 @@ import { definitionsOf } from '../events/definitions.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
 import { demandReactions } from './demand-reactions.ts';
@@ -37,6 +38,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
   };
   demandLists(domain);
+  demandLimits(domain);
   demandReactions(domain);
   demandCompiles(domain);
   return domain;

@@ -2,7 +2,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, column, itemType, targetOf, wire } from './names.ts';
-import type { Kind, ListInfo } from './registry.ts';
+import type { Kind, ListInfo, Refusal } from './registry.ts';
 
 /** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
 export const demandNames = (kinds: readonly Kind[]): void => {
@@ -72,17 +72,29 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
       ? of('the event', ['changed'], taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'))
       : []),
+    ...of(
+      'the limit',
+      kind.limits.map(({ name: limit }) => limit),
+      form(FIELD),
+    ),
+    ...of('the limit', repeated(kind.limits.map(({ name: limit }) => limit)), (each) => `${each} is called like a field that is unique`),
     ...of('the command', Object.keys(kind.commands), form(COMMAND)),
     ...of('the command', Object.keys(kind.commands), taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has')),
     ...of('the fact', Object.keys(kind.facts), taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already')),
     ...of('the fact', Object.keys(kind.facts), taken(new Set(['found']), 'what a refusal says of what is not there')),
     ...of(
       'the refusal',
-      Object.values(kind.refusals).map(({ code }) => code),
+      refusalsIn(kind).map(({ code }) => code),
       (code) => (!CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code) ? `${code} is no code of its own` : undefined),
     ),
   ];
 };
+
+/** An address of users that is taken is the kernel's own refusal. */
+const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
+  ...Object.values(refusals),
+  ...limits.map(({ refusal }) => refusal).filter(({ code }) => code !== 'email_taken'),
+];
 
 /** Of choices and states; of users, the roles. */
 const wordsOf = ({ fields }: Kind): readonly string[] => Object.values(fields).flatMap(({ values }) => values ?? []);
@@ -148,7 +160,7 @@ const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly str
   ),
 ];
 
-const KINDS_OF_THE_KERNEL = new Set('webhook email administrators command session grant client account invitation'.split(' '));
+const KINDS_OF_THE_KERNEL = new Set('webhook email limit administrators command session grant client account invitation'.split(' '));
 const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed'.split(' '));
 const PATHS_OF_THE_KERNEL = new Set([
   ...'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),

@@ -3,7 +3,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { date, type Fields, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { date, type Fields, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { assemble } from './assemble.ts';
 
@@ -43,13 +43,13 @@ test('rights that cannot be told apart are refused when the domain is put togeth
 
 test('what nothing carries out is refused by its name', () => {
   const note = aggregate('note', {
-    fields: { title: line(9).unique(), rows: list({ amount: integer(1, 9) }, { max: 3 }) },
-    derived: { total: { sum: 'rows.amount' } },
+    fields: { title: line(9) },
+    fieldRights: { readTitle: { reads: ['title'] } },
     events: { made: { creates: ['title'] } },
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   });
-  expect(() => assemble(base, [note])).toThrow('note: unique() of title cannot be carried out yet; leave it out.');
+  expect(() => assemble(base, [note])).toThrow('note: the field right readTitle cannot be carried out yet; leave it out.');
 });
 
 test.each([

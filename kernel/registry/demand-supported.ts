@@ -24,7 +24,6 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
 /** The user’s own are carried out by the account and the policy. */
 const unsupportedIn = ({ name, fields, fieldRights }: Kind): readonly string[] => [
   ...(name === 'user' ? [] : Object.keys(fieldRights).map((right) => `the field right ${right}`)),
-  ...(name === 'user' ? [] : Object.keys(fields).flatMap((field) => (fields[field]?.unique ? [`unique() of ${field}`] : []))),
   ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
   ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
 ];

@@ -1,11 +1,24 @@
 // Over 200 lines, because it is one reading: an aggregate as declared becomes a kind.
 import type * as z from 'zod';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { isNot, type RejectionCode } from '#shared/rejection.ts';
+import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
-import type { CommandInfo, CommandKind, Defs, Derived, Effect, EventInfo, Kind, ListInfo, Refusal, Row, TimerInfo } from './registry.ts';
+import type {
+  CommandInfo,
+  CommandKind,
+  Defs,
+  Derived,
+  Effect,
+  EventInfo,
+  Kind,
+  LimitInfo,
+  ListInfo,
+  Refusal,
+  Row,
+  TimerInfo,
+} from './registry.ts';
 
 const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 /** Effects that give fields a value. */
@@ -36,7 +49,8 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ...Object.fromEntries(derived.map((each) => [each.name, numberOf(each)])),
   };
   const { owner, parent } = declaration as { owner?: string; parent?: string };
-  const events = eventsOf({ name, fields, lists }, declaration.events as Record<string, Row>);
+  const limits = limitsOf({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
+  const events = eventsOf({ name, fields, lists, limits }, declaration.events as Record<string, Row>);
   const type = declaration.names?.graphql ?? capital(name);
   const plural = declaration.names?.plural ?? `${name}s`;
   return {
@@ -61,6 +75,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
+    limits,
     reactions: (declaration.reactions ?? {}) as Kind['reactions'],
     react: (declaration.react ?? {}) as Kind['react'],
     timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) => timerOf(name, timer, spec)),
@@ -152,19 +167,44 @@ const refusalsOf = (name: string, declared: Record<string, string | { code: stri
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
+/** What is unique is a limit of one. */
+const limitsOf = ({ name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>, declared: Record<string, Row>): readonly LimitInfo[] => [
+  ...Object.keys(fields).flatMap((field): readonly LimitInfo[] => {
+    if (!fields[field]?.unique) return [];
+    // Addresses of users have been claimed for longer than other values are.
+    const isAddress = aggregate === 'user' && field === 'email';
+    const refusal = { code: isAddress ? ('email_taken' as const) : isTaken(aggregate, field) };
+    return [{ name: field, per: [field], max: 1, while: undefined, refusal, fence: isAddress ? 'email_abandoned' : FENCE }];
+  }),
+  ...Object.entries(declared).map(([name, { max, per, code, says, ...spec }]): LimitInfo => {
+    const refusal = { code: (code ?? isFull(aggregate, name)) as RejectionCode, says: says as string };
+    return {
+      name,
+      per: ([per].flat() as (string | undefined)[]).filter((each) => each !== undefined),
+      max: max as number,
+      while: spec.while,
+      refusal,
+      fence: FENCE,
+    };
+  }),
+];
+
+/** Whoever takes the last limit away declares this event, as one that `notes`, because it stays in the log. */
+const FENCE = 'claim_abandoned';
 const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
 
-/** A claim of a unique value that was given up before it was used is an event too. */
-type Named = Pick<Kind, 'name' | 'fields' | 'lists'>;
+/** A claim that was given up before it was used is an event too. */
+type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'>;
 
 const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
-  const { fields } = aggregate;
-  const unique = Object.keys(fields).filter((field) => fields[field]?.unique);
-  const claims = Object.fromEntries(
-    unique.map((field) => [`${field}_abandoned`, { notes: true, internal: true, claim: true, says: ABANDONED }]),
-  );
-  return mapped({ ...declared, ...claims }, (name, spec) => eventOf(aggregate, name, spec));
+  const { name, limits } = aggregate;
+  const fences = [...new Set([...limits.map(({ fence }) => fence), ...(FENCE in declared ? [FENCE] : [])])];
+  const [taken] = fences.filter((fence) => declared[fence] !== undefined && declared[fence].notes !== true);
+  if (taken !== undefined)
+    throw new StartRefused(`${name}: the event ${taken} is what the kernel says of a claim that was given up: give yours another name.`);
+  const claims = Object.fromEntries(fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]));
+  return mapped({ ...declared, ...claims }, (each, spec) => eventOf(aggregate, each, spec));
 };
 
 const eventOf = ({ name: aggregate, lists }: Named, name: string, spec: Row): EventInfo => {

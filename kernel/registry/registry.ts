@@ -75,6 +75,19 @@ export type TimerInfo = {
 };
 /** As authors write it, without their types. */
 type React = (event: Row, given: { readonly state: Row; readonly run: Run }) => Commanded | readonly Commanded[];
+/**
+ * So many aggregates at most have the same values of some fields, of those of which a condition is true. What is unique is a limit of one. Where
+ * one of the values is null, there is no limit.
+ */
+export type LimitInfo = {
+  readonly name: string;
+  readonly per: readonly string[];
+  readonly max: number;
+  readonly while: unknown;
+  readonly refusal: Refusal;
+  /** The name of the event that moves a stream on whose claim was given up. */
+  readonly fence: string;
+};
 /** With its sentence, if that does not follow from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
 export type Kind = {
@@ -107,6 +120,7 @@ export type Kind = {
   readonly rights: Readonly<Record<string, Row>>;
   readonly fieldRights: Readonly<Record<string, Row>>;
   readonly invariants: Readonly<Record<string, unknown>>;
+  readonly limits: readonly LimitInfo[];
   readonly reactions: Readonly<Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>>;
   /** By the names of its events. */
   readonly react: Readonly<Record<string, React>>;

@@ -3,6 +3,7 @@ import type { RejectionCode } from '#shared/rejection.ts';
 import { Written, written } from '#shared/rest/fields.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { refusalOfInvariant, refusalsOf } from '../decide/guards.ts';
+import { limitRefusalsOf } from '../decide/limits.ts';
 import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
@@ -51,6 +52,7 @@ export const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandIn
     ...(isOfUsers ? (['user_not_found', 'user_deleted'] as const) : isErasable ? (['user_deleted'] as const) : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
+    ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
   ];
 };
 

@@ -99,7 +99,8 @@ const foldOf = (kind: Kind, event: EventInfo, fields: ReadonlySet<string>): Fold
   const { effect, sets } = event;
   const isCreation = effect === 'creates';
   const isEnd = effect === 'ends';
-  const given = [...new Set([...kind.identity, ...event.values])].filter((name) => fields.has(name));
+  const identity = event.spec.claim === true ? [] : kind.identity;
+  const given = [...new Set([...identity, ...event.values])].filter((name) => fields.has(name));
   const set = Object.entries(sets).filter(([name]) => fields.has(name));
   const nothing = Object.fromEntries([...fields].map((name) => [name, isCreation ? (kind.fields[name]?.initial ?? null) : null]));
   const constants = Object.fromEntries(set.filter(([, value]) => value !== 'now' && value !== 'caller'));

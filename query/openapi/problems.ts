@@ -72,7 +72,7 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
 /** What a refusal says, as its author does. */
 export const titleOf = ({ kinds }: Domain, code: ProblemCode): string =>
   Object.values(kinds)
-    .flatMap(({ refusals }) => Object.values(refusals))
+    .flatMap(({ refusals, limits }) => [...Object.values(refusals), ...limits.map(({ refusal }) => refusal)])
     .find((refusal) => refusal.code === code)?.says ?? describeProblem(code).title;
 
 /** The refusals of an operation by their status. */

@@ -8,6 +8,7 @@ import type { DeclaredEvents } from './declared.ts';
 import type { DataOf, EventDefinition } from './define-event.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';
 import { type EventReference, eventReferencesOf } from './event-references.ts';
+import { limitClaimEventsOf } from './limit-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { securityEventsOf } from './security.ts';
 
@@ -47,7 +48,7 @@ export const catalogueOf = (domain: Domain): Catalogue => {
 };
 
 const makeCatalogue = (domain: Domain): Catalogue => {
-  const kernel: Readonly<Record<string, EventDefinition>> = kernelEventsOf(domain);
+  const kernel: Readonly<Record<string, EventDefinition>> = { ...kernelEventsOf(domain), ...limitClaimEventsOf(domain) };
   const clash = definitionsOf(domain).find(({ type }) => Object.hasOwn(kernel, type));
   if (clash) throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
   const definitions = [...definitionsOf(domain), ...Object.values(kernel)];

@@ -21,6 +21,7 @@ export const parseMasterKey = (text: string): MasterKey => {
 export type KeyPurpose =
   | 'person-key'
   | 'email-claim'
+  | 'limit-claim'
   | 'command-digest'
   | 'gateway-assertion'
   | 'auth-record'

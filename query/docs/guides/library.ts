@@ -17,7 +17,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
   ],
   [
     'Understand and extend it',
-    ['guarantees', 'comparison', 'architecture', 'domain', 'declaration', 'evolve', 'conditions', 'reactions', 'dependencies'],
+    ['guarantees', 'comparison', 'architecture', 'domain', 'declaration', 'evolve', 'conditions', 'reactions', 'limits', 'dependencies'],
   ],
 ];
 const REST_TITLE = 'More';

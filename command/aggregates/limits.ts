@@ -1,0 +1,84 @@
+import { createHmac } from 'node:crypto';
+import { areEqual } from '#kernel/decide/are-equal.ts';
+import { abandon, deciderOf } from '#kernel/decide/decider.ts';
+import { type Limit, limitsOf, type Values } from '#kernel/decide/limits.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { type ClaimDecider, claimDecider } from '../claims/claim.ts';
+import { createClaims } from '../claims/claims.ts';
+import type { AppendDependencies } from '../try-append.ts';
+import { emailClaim, emailStream } from '../users/email-claim.ts';
+import { streamOf, type Target, toEvents } from './target.ts';
+
+/** Keeps to the limits of aggregates. */
+export type Limits = {
+  /** Claims what an aggregate is about to use, or refuses; nothing where its kind has no limits. */
+  announce(kind: Kind, id: number, metadata: MetadataContext): Target['prepare'];
+};
+
+type Dependencies = AppendDependencies & { readonly domain: Domain; readonly masterKey: MasterKey };
+
+export const createLimits = ({ domain, masterKey, ...appending }: Dependencies): Limits => {
+  const claims = createClaims(appending);
+  const placesOf = placesBy(masterKey);
+  return {
+    announce(kind, id, metadata) {
+      const limits = limitsOf(domain, kind);
+      if (limits.length === 0) return undefined;
+      const decider = deciderOf(domain, kind);
+      return async (events, { state: before, version }) => {
+        const after = events.reduce((state, { type, data }) => decider.evolve(state, { type, data, metadata }), before);
+        for (const limit of limits) {
+          const values = limit.among(after);
+          // Whoever counts already has a place.
+          if (values === undefined || areEqual(values, limit.among(before))) continue;
+          const { max, fence, refusal } = limit;
+          const holders = {
+            decider,
+            isPersonal: limit.isPersonal,
+            streamOf: (holder: number) => streamOf(kind, holder),
+            uses: (state: typeof before) => areEqual(values, limit.among(state)),
+            fence: (holder: number, claim: string, state: typeof before) => toEvents(abandon(kind, { fence, id: holder, claim }, state)),
+          };
+          const refuse = () => new Rejection(refusal.code, max === 1 ? {} : { max }, { says: refusal.says });
+          await claims.claim({ ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse }, metadata);
+        }
+      };
+    },
+  };
+};
+
+type Places = { readonly stream: StreamName; readonly decider: ClaimDecider };
+
+/** Where the places of a limit are claimed: named by a keyed hash, because the values may be personal, and stay in the log for ever. */
+const placesBy = (masterKey: MasterKey): ((kind: Kind, limit: Limit, values: Values) => Places) => {
+  const hashBy = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  const [ofAddresses, ofLimits] = [deriveKey(masterKey, 'email-claim'), deriveKey(masterKey, 'limit-claim')];
+  return (kind, { name, fence }, values) => {
+    if (fence === 'email_abandoned')
+      return { stream: emailStream(hashBy(ofAddresses, String(values[0]))), decider: emailClaim as ClaimDecider };
+    const limit = `${kind.name}.${name}`;
+    return { stream: streamName('limit', hashBy(ofLimits, JSON.stringify([limit, ...values]))), decider: limitClaim(limit) };
+  };
+};
+
+type LimitClaimEvent =
+  | { readonly type: 'limit.claimed'; readonly data: { limit: string; id: number; version: number; at: string } }
+  | { readonly type: 'limit.released'; readonly data: { limit: string; id: number } };
+
+/** Its events are those of domains with limits alone, and checked against their schemas by the codec. */
+const limitClaim = (limit: string): ClaimDecider =>
+  claimDecider({
+    claimed: (claimed) => ({ type: 'limit.claimed', data: { limit, ...claimed } }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
+    released: (id) => ({ type: 'limit.released', data: { limit, id } }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
+    read(event) {
+      const { type, data } = event as unknown as LimitClaimEvent;
+      if (type === 'limit.released') return { id: data.id };
+      return { id: data.id, holder: { version: data.version as never, at: data.at } };
+    },
+  });

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { expenses } from '../../test/toy/expenses.ts';
+import { lending } from '../../test/toy/lending.ts';
+import { domain } from '../declare/domain.ts';
+import { email, line } from '../declare/fields.ts';
+import { assemble } from '../registry/assemble.ts';
+import type { Kind } from '../registry/registry.ts';
+import { limitsOf } from './limits.ts';
+import type { AggregateState } from './state.ts';
+
+const present = (fields: object): AggregateState => ({ status: 'present', fields: { id: 8, ...fields }, lostUploads: '' });
+const among = (of: typeof lending, kind: string, limit: string, state: AggregateState) =>
+  limitsOf(of, of.kinds[kind] as Kind)
+    .find(({ name }) => name === limit)
+    ?.among(state);
+
+test('an aggregate counts among those with the same values, as long as the condition is true of it', () => {
+  const loan = { borrower: 1, book: 2 };
+  expect(among(lending, 'loan', 'open', present({ ...loan, status: 'open' }))).toEqual([1]);
+  expect(among(lending, 'loan', 'out', present({ ...loan, status: 'open' }))).toEqual([2]);
+  expect(among(lending, 'loan', 'open', present({ ...loan, status: 'returned' }))).toBeUndefined();
+  expect(among(lending, 'loan', 'open', { status: 'absent' })).toBeUndefined();
+  expect(among(lending, 'loan', 'open', { status: 'ended', fields: { id: 8, borrower: 1 } })).toBeUndefined();
+});
+
+test('texts are the same whatever their case and form, addresses also by their domains, and null is like nothing', () => {
+  expect(among(lending, 'book', 'code', present({ code: 'JO\u0308RG', shelf: null }))).toEqual(['j\u00f6rg']);
+  expect(among(lending, 'book', 'shelf', present({ code: 'a', shelf: null }))).toBeUndefined();
+  expect(among(lending, 'user', 'email', present({ email: 'Ada@XN--BCHER-KVA.example' }))).toEqual(['ada@b\u00fccher.example']);
+});
+
+test('a field that a domain adds to users can be unique too', () => {
+  const added = domain({ name: 'tried', roles: ['clerk'], user: { fields: { badge: line(9).optional().unique() } } });
+  const { user } = assemble(added, []).kinds;
+  expect(user?.limits.map(({ name, fence, refusal }) => [name, fence, refusal.code])).toEqual([
+    ['email', 'email_abandoned', 'email_taken'],
+    ['badge', 'claim_abandoned', 'user_badge_taken'],
+  ]);
+  const other = domain({ name: 'tried', roles: ['clerk'] });
+  const guest = other.aggregate('guest', {
+    fields: { address: email().unique() },
+    events: { came: { creates: ['address'] } },
+    commands: { come: { emits: 'came' } },
+    rights: { read: { anyone: true } },
+  });
+  const tried = assemble(other, [guest]);
+  expect(among(tried, 'guest', 'address', present({ address: 'A@xn--bcher-kva.example' }))).toEqual(['a@b\u00fccher.example']);
+});
+
+test('only commands after which one more may count are refused by a limit', () => {
+  const operations = operationsOf(lending);
+  const refusedBy = (id: string) => operations[id]?.refusals?.filter((code) => /_(?:full|out|taken)$/.test(code));
+  expect(Object.keys(operations).flatMap((id) => ((refusedBy(id)?.length ?? 0) > 0 ? [[id, refusedBy(id)]] : []))).toEqual([
+    ['createBook', ['book_code_taken', 'book_shelf_taken']],
+    ['replaceBook', ['book_code_taken', 'book_shelf_taken']],
+    ['changeBook', ['book_code_taken', 'book_shelf_taken']],
+    ['createLoan', ['loan_open_full', 'book_is_out']],
+    ['replaceLoan', ['book_is_out']],
+    ['moveLoan', ['book_is_out']],
+    ['reopenLoan', ['loan_open_full', 'book_is_out']],
+    ['createCard', ['card_number_taken']],
+    ['replaceCard', ['card_number_taken']],
+    ['renumberCard', ['card_number_taken']],
+  ]);
+});
+
+/** Storage: a log that has such events is out there. */
+test('claims are recorded in streams of their own, as they always were', () => {
+  const typesOf = (of: typeof lending) => catalogueOf(of).definitions.map(({ type }) => type);
+  expect(typesOf(expenses).filter((type) => /^limit\.|claim_abandoned$/.test(type))).toEqual([]);
+  const find = (type: string) => {
+    const { version, visibility, stream, schema, example } = catalogueOf(lending).find(type) ?? {};
+    return { version, visibility, stream, fields: Object.keys(schema?.shape ?? {}), example: schema?.parse(example) };
+  };
+  const common = { version: 1, visibility: 'internal' };
+  expect(['limit.claimed', 'limit.released', 'loan.claim_abandoned'].map(find)).toEqual([
+    {
+      ...{ ...common, stream: { kind: 'limit', key: null }, fields: ['limit', 'id', 'version', 'at'] },
+      example: { limit: 'claim.open', id: 8001, version: 0, at: '2026-01-02T03:04:05.678Z' },
+    },
+    { ...common, stream: { kind: 'limit', key: null }, fields: ['limit', 'id'], example: { limit: 'claim.open', id: 8001 } },
+    { ...common, stream: { kind: 'loan', key: 'loanId' }, fields: ['loanId', 'claim'], example: { loanId: 9001, claim: 'limit-6XrQ@0' } },
+  ]);
+});

@@ -1,0 +1,82 @@
+import type { RejectionCode } from '#shared/rejection.ts';
+import { sameAddress } from '#shared/same-address.ts';
+import { always, type Expression, factsIn, knowing, resolve } from '../conditions/expression.ts';
+import { holdsOf } from '../conditions/holds.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { email } from '../declare/values.ts';
+import type { CommandInfo, Domain, EventInfo, Kind, LimitInfo } from '../registry/registry.ts';
+import type { AggregateState } from './state.ts';
+
+/** A limit as it is asked of states. */
+export type Limit = LimitInfo & {
+  /** What it asks may be erased. */
+  readonly isPersonal: boolean;
+  /** Among which an aggregate counts, by the values that they share; nothing where it does not count. */
+  among(state: AggregateState): Values | undefined;
+};
+export type Values = readonly (string | number | boolean)[];
+
+const compiled = new WeakMap<Kind, readonly Limit[]>();
+
+/** Compiled once for each kind of a domain. */
+export const limitsOf = (domain: Domain, kind: Kind): readonly Limit[] => {
+  const limits = compiled.get(kind) ?? kind.limits.map((limit) => limitOf(domain, kind, limit));
+  compiled.set(kind, limits);
+  return limits;
+};
+
+const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
+  const counting = countingOf(domain, kind, limit);
+  const counts = holdsOf(counting);
+  const read = limit.per.map((name) => [name, sameOf(kind.fields[name])] as const);
+  return {
+    ...limit,
+    isPersonal: askedBy(limit, counting).some((name) => kind.fields[name]?.personal !== undefined),
+    among(state) {
+      if (state.status !== 'present' || !counts(state.fields, null, () => undefined)) return undefined;
+      const values = read.map(([name, same]) => same(state.fields[name]));
+      return values.some((value) => value === null || value === undefined) ? undefined : (values as Values);
+    },
+  };
+};
+
+/** The condition of those that count. */
+export const countingOf = (domain: Domain, kind: Kind, limit: LimitInfo): Expression =>
+  limit.while === undefined ? always : resolve(domain, kind, limit.while);
+
+const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] => [...per, ...factsIn(counting).map(({ field }) => field)];
+
+/** Texts are the same whatever their case. */
+const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
+  if (def?.kind !== 'text') return (value) => value;
+  const same = def.recorded === email ? sameAddress : sameText;
+  return (value) => (typeof value === 'string' ? same(value) : value);
+};
+
+const sameText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
+
+/** By what a command is refused after which one more would count; of addresses of users, the kernel's own operations say it. */
+export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
+  kind.limits
+    .filter((limit) => limit.refusal.code !== 'email_taken' && command.events.some((event) => canReach(domain, kind, { limit, event })))
+    .map(({ refusal }) => refusal.code);
+
+type Reached = { readonly limit: LimitInfo; readonly event: EventInfo };
+
+/** Whether an aggregate may count, or among others, after an event. */
+const canReach = (domain: Domain, kind: Kind, { limit, event }: Reached): boolean => {
+  const { effect, sets, values } = event;
+  if (effect === 'ends' || effect === 'notes') return false;
+  const isSet = (value: unknown): boolean => value !== 'now' && value !== 'caller';
+  const begun =
+    effect === 'creates'
+      ? Object.entries(kind.fields).flatMap(([name, { initial }]) =>
+          values.includes(name) || initial === undefined ? [] : [[name, initial]],
+        )
+      : [];
+  const known: readonly (readonly [string, unknown])[] = [...begun, ...Object.entries(sets)].filter(([, value]) => isSet(value)) as never;
+  const counting = countingOf(domain, kind, limit);
+  const left = known.reduce((expression, [name, value]) => knowing(expression, name, value), counting);
+  if (left.op === 'const' && !left.value) return false;
+  return effect === 'creates' || askedBy(limit, counting).some((name) => values.includes(name) || name in sets);
+};

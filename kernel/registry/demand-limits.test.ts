@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { type Fields, flag, integer, line, list, ref, set, states } from '#kernel/declare/fields.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { assemble } from './assemble.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+type Tried = { readonly fields?: Fields; readonly limits?: object; readonly events?: object; readonly more?: object };
+
+const noteOf = ({ fields = {}, limits = {}, events = {}, more = {} }: Tried) =>
+  aggregate('note', {
+    owner: 'clerk',
+    fields: {
+      clerk: ref(user),
+      title: line(9),
+      tags: set(line(9), 3).default([]),
+      rows: list({ amount: integer(1, 9) }, { max: 3 }),
+      status: states('open', 'done'),
+      ...fields,
+    },
+    derived: { total: { sum: 'rows.amount' } },
+    events: {
+      made: { creates: ['title', ...Object.keys(fields)] },
+      added: { adds: 'rows' },
+      finished: { sets: { status: 'done' } },
+      ...events,
+    },
+    limits,
+    commands: { make: { emits: 'made' }, add: { emits: 'added' }, finish: { emits: 'finished' } },
+    rights: { read: { anyone: true } },
+    ...more,
+  } as never);
+
+const limit = (spec: object): Tried => ({ limits: { few: { max: 3, says: 'Too many.', ...spec } } });
+
+test('limits that can be kept to are taken', () => {
+  expect(() => assemble(base, [noteOf(limit({}))] as never)).not.toThrow();
+  expect(() => assemble(base, [noteOf(limit({ per: ['clerk', 'title'], while: { done: false } }))] as never)).not.toThrow();
+  expect(() => assemble(base, [noteOf({ fields: { code: line(9).optional().unique() } })] as never)).not.toThrow();
+});
+
+test.each<readonly [sentence: string, tried: Tried]>([
+  ['note: the limit few lets 0 be: say a whole number from 1 to 100.', limit({ max: 0 })],
+  ['note: the limit few lets 1.5 be: say a whole number from 1 to 100.', limit({ max: 1.5 })],
+  ['note: the limit few lets 101 be: say a whole number from 1 to 100.', limit({ max: 101 })],
+  ...['tags', 'rows', 'total', 'nowhere'].map((per): readonly [string, Tried] => [
+    `note: the limit few is per ${per}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
+    limit({ per }),
+  ]),
+  [
+    'note: the limit few counts by what clerk leads to, which changes without the note: count by fields of its own.',
+    limit({ while: { clerk: { role: 'clerk' } } }),
+  ],
+  ['note: the limit few counts by the caller, which changes without the note: count by fields of its own.', limit({ while: 'own' })],
+  [
+    'note: the limit few counts by the items of rows, which changes without the note: count by fields of its own.',
+    limit({ while: { rows: { some: { amount: 3 } } } }),
+  ],
+  [
+    'note: the limit few counts by total, a number of its items, which changes without the note: count by fields of its own.',
+    limit({ while: { total: { max: 3 } } }),
+  ],
+  [
+    'note: the limit few counts nothing, because its `while` is never true: leave the limit out, or ask for another fact.',
+    limit({ while: [] }),
+  ],
+  [
+    'note: the limit Few is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.',
+    { limits: { Few: { max: 1, says: 'Full.' } } },
+  ],
+  [
+    'note: the limit code is called like a field that is unique: give it another name.',
+    { fields: { code: line(9).unique() }, limits: { code: { max: 2, says: 'Full.' } } },
+  ],
+  ['note: the refusal full is no code of its own: give it another name.', limit({ code: 'full' })],
+  [
+    'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
+    { ...limit({}), events: { claim_abandoned: { sets: { status: 'done' } } } },
+  ],
+  ...[flag(), set(line(9), 3), states('red', 'blue')].map((field): readonly [string, Tried] => [
+    'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
+    { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } },
+  ]),
+  [
+    'note: code is unique() and has a default, which only one note could have: leave one of them out.',
+    { fields: { code: line(9).default('none').unique() } },
+  ],
+  [
+    'note: code is unique(), and the event finished sets it to one value, which only one note could have: leave one of them out.',
+    { fields: { code: line(9).unique() }, events: { finished: { sets: { status: 'done', code: 'gone' } } } },
+  ],
+])('%s', (sentence, tried) => {
+  expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(new StartRefused(sentence));
+});
+
+test('an aggregate cannot be called like the streams of limits', () => {
+  const of = aggregate('limit', {
+    fields: { title: line(9) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+  });
+  expect(() => assemble(base, [of])).toThrow('limit: the name limit is a kind of stream of the kernel: give it another name.');
+});
+
+test('whoever takes the last limit away keeps the event of claims that were given up', () => {
+  const without = noteOf({ events: { claim_abandoned: { notes: true, internal: true } } });
+  const { kinds } = assemble(base, [without] as never);
+  expect(kinds.note?.events.claim_abandoned).toMatchObject({ internal: true, spec: { claim: true } });
+});

@@ -1,0 +1,78 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { Expression } from '../conditions/expression.ts';
+import { countingOf } from '../decide/limits.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type { Domain, Kind, LimitInfo } from './registry.ts';
+
+/** Those who hold the places are looked at one by one where all are taken. */
+const PLACES_MAX = 100;
+
+/** Refuses limits that nobody could keep to, and what is unique by mistake. */
+export const demandLimits = (domain: Domain): void => {
+  for (const kind of Object.values(domain.kinds)) {
+    for (const [name, def] of Object.entries(kind.fields)) if (def.unique) demandUnique(kind, name, def);
+    for (const limit of kind.limits) demandLimit(domain, kind, limit);
+  }
+};
+
+const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
+  const place = `${kind.name}: the limit ${limit.name}`;
+  if (!Number.isInteger(limit.max) || limit.max < 1 || limit.max > PLACES_MAX)
+    throw new StartRefused(`${place} lets ${limit.max} be: say a whole number from 1 to ${PLACES_MAX}.`);
+  const wrong = limit.per.find((name) => !COUNTED.has(kindOf(kind, name) ?? ''));
+  if (wrong !== undefined)
+    throw new StartRefused(
+      `${place} is per ${wrong}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
+    );
+  const asked = limit.while === undefined ? undefined : strangeIn(kind, countingOf(domain, kind, limit));
+  if (asked !== undefined)
+    throw new StartRefused(`${place} counts by ${asked}, which changes without the ${kind.name}: count by fields of its own.`);
+  const counting = countingOf(domain, kind, limit);
+  if (counting.op === 'const' && !counting.value)
+    throw new StartRefused(`${place} counts nothing, because its \`while\` is never true: leave the limit out, or ask for another fact.`);
+};
+
+const COUNTED: ReadonlySet<string> = new Set(['text', 'integer', 'boolean', 'choice', 'states', 'instant', 'ref']);
+const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'ref']);
+
+/** Nothing of what follows from items. */
+const kindOf = ({ fields, derived }: Kind, name: string): FieldDef['kind'] | undefined =>
+  derived.some((each) => each.name === name) ? undefined : fields[name]?.kind;
+
+/** What of a condition does not follow from the fields of one aggregate. */
+const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.map((each) => strangeIn(kind, each)).find((each) => each !== undefined);
+    case 'not':
+      return strangeIn(kind, expression.of);
+    case 'at':
+      return `what ${expression.field} leads to`;
+    case 'caller':
+      return 'the caller';
+    case 'some':
+      return `the items of ${expression.list}`;
+    case 'is':
+    case 'min':
+    case 'max':
+      return kind.derived.some(({ name }) => name === expression.field) ? `${expression.field}, a number of its items` : undefined;
+    case 'const':
+      return undefined;
+  }
+};
+
+const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
+  const place = `${kind.name}: ${name} is unique()`;
+  if (!UNIQUE.has(kindOf(kind, name) ?? ''))
+    throw new StartRefused(`${place}, and no text, number, moment or reference: declare a limit per ${name} instead.`);
+  if (def.initial !== undefined)
+    throw new StartRefused(`${place} and has a default, which only one ${kind.name} could have: leave one of them out.`);
+  const setting = Object.values(kind.events).find(({ sets }) => isConstant(sets[name]));
+  if (setting !== undefined)
+    throw new StartRefused(
+      `${place}, and the event ${setting.name} sets it to one value, which only one ${kind.name} could have: leave one of them out.`,
+    );
+};
+
+const isConstant = (value: unknown): boolean => value !== undefined && value !== null && value !== 'now' && value !== 'caller';

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { timestamp, token } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { defineEvent, type EventDefinition } from './define-event.ts';
+import { version } from './fields.ts';
+
+const stream = { kind: 'limit', key: null } as const;
+const id = z.int().positive();
+
+const LIMIT_CLAIM_EVENTS = {
+  'limit.claimed': defineEvent({
+    type: 'limit.claimed',
+    version: 1,
+    visibility: 'internal',
+    description: 'One of the places that a limit leaves was claimed for an aggregate, to be used by the append that expects this version.',
+    stream,
+    schema: z.strictObject({ limit: token, id, version, at: timestamp }),
+    personal: null,
+    upcasters: {},
+    example: { limit: 'claim.open', id: 8001, version: 0, at: '2026-01-02T03:04:05.678Z' },
+  }),
+  'limit.released': defineEvent({
+    type: 'limit.released',
+    version: 1,
+    visibility: 'internal',
+    description: 'A place that a limit leaves became free again.',
+    stream,
+    schema: z.strictObject({ limit: token, id }),
+    personal: null,
+    upcasters: {},
+    example: { limit: 'claim.open', id: 8001 },
+  }),
+};
+
+/** Of a domain with a limit, or with one that it once had. */
+export const limitClaimEventsOf = ({ kinds }: Domain): Readonly<Record<string, EventDefinition>> =>
+  Object.values(kinds).some(({ events }) => 'claim_abandoned' in events) ? LIMIT_CLAIM_EVENTS : {};
