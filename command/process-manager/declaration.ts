@@ -82,11 +82,20 @@ const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerp
   });
 };
 
-/** As `takeBack`, where nothing is declared. */
+/**
+ * As `takeBack`, where nothing is declared. Throws as long as another process may work by its declaration, so that this one lets go of the lease:
+ * without it the other one is seen by nobody.
+ */
 export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => {
   const isOverdue = `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}`;
-  const { rowCount } = await pool.query(`select from process_manager.reacting where fingerprint <> $1 and ${isOverdue}`, [NOTHING]);
-  if (rowCount === 1) await forget(pool, isOverdue);
+  const { rows } = await pool.query<{ isOverdue: boolean }>(
+    `select ${isOverdue} as "isOverdue" from process_manager.reacting where fingerprint <> $1`,
+    [NOTHING],
+  );
+  const [other] = rows;
+  if (other === undefined) return;
+  if (!other.isOverdue) throw new Overtaken();
+  await forget(pool, isOverdue);
 };
 
 /** Whatever is declared again later begins anew: nothing follows from what happens meanwhile. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
-import { openPool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
@@ -13,8 +13,8 @@ import { ageLog } from '../../test/engines/age-log.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { until } from '../../test/engines/until.ts';
 import { requests } from '../../test/toy/requests.ts';
-import { declareReactions, takeBack } from './declaration.ts';
-import type { Fence } from './fence.ts';
+import { declareReactions, forgetUnseen, takeBack } from './declaration.ts';
+import { type Fence, Overtaken } from './fence.ts';
 
 const HOUR = 3_600_000;
 const { request } = requests.kinds;
@@ -57,6 +57,15 @@ const untilNamed = (side: CommandSide, stream: StreamName, name: string) =>
 /** As if the process that worked by it had been gone for so long. */
 const forgetSeen = (side: Pick<CommandSide, 'pool'>) =>
   side.pool.query(`update process_manager.reacting set seen_at = seen_at - interval '20 seconds'`);
+
+/** Its epoch, as of a process that has just got it. */
+const takeLease = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query<Pick<Fence, 'epoch'>>(
+    `insert into public.lease as held (name, owner, epoch, expires_at) values ('process-manager-parked', gen_random_uuid(), 1, clock_timestamp())
+     on conflict (name) do update set epoch = held.epoch + 1, owner = excluded.owner, expires_at = clock_timestamp() + interval '4 seconds' returning epoch`,
+  );
+  return rows[0]?.epoch ?? 0;
+};
 
 test('a process goes on once none works by the declaration that has taken over', async () => {
   await using side = await open(former);
@@ -108,16 +117,27 @@ test('a process that has lost the lease takes nothing back, however long its own
   await forgetSeen(side);
   const declared = followingOf(former);
   if (declared === undefined) throw new Error('It has a timer');
-  const { rows } = await side.pool.query<Pick<Fence, 'epoch'>>(
-    `insert into public.lease as held (name, owner, epoch, expires_at) values ('process-manager-parked', gen_random_uuid(), 1, clock_timestamp())
-     on conflict (name) do update set epoch = held.epoch + 1, owner = excluded.owner, expires_at = clock_timestamp() + interval '4 seconds' returning epoch`,
-  );
   const fingerprint = async () => (await side.pool.query('select fingerprint from process_manager.reacting')).rows;
-  const [{ epoch } = { epoch: 0 }] = rows;
+  const epoch = await takeLease(side.pool);
   await takeBack(side.pool, side.eventLog, { fingerprint: declared.fingerprint, epoch: epoch - 1 });
   expect(await fingerprint()).toEqual([{ fingerprint: followingOf(next)?.fingerprint }]);
   await takeBack(side.pool, side.eventLog, { fingerprint: declared.fingerprint, epoch });
   expect(await fingerprint()).toEqual([{ fingerprint: declared.fingerprint }]);
+});
+
+test('a process without any timer lets go of the lease as long as another may work by its declaration', async () => {
+  await (await open(without))[Symbol.asyncDispose]();
+  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
+  await using eventLog = await openEventLog({ url: world.settings.DATABASE_URL ?? '' });
+  const epoch = await takeLease(pool);
+  await forgetUnseen(pool, epoch);
+  await declareReactions(pool, eventLog, followingOf(next));
+  const taken = await takeLease(pool);
+  await expect(forgetUnseen(pool, taken)).rejects.toThrow(Overtaken);
+  await forgetSeen({ pool });
+  await expect(forgetUnseen(pool, epoch)).rejects.toThrow(Overtaken);
+  await forgetUnseen(pool, taken);
+  expect((await pool.query('select fingerprint from process_manager.reacting')).rows).toEqual([{ fingerprint: '' }]);
 });
 
 test('what is read again from the beginning of the log does not stand still', async () => {

@@ -18,6 +18,16 @@ test('starts at the version that was stored', () => {
   expect(upcast(definition, 2, { tags: ['b'] })).toEqual({ tags: ['b'], cover: null });
 });
 
+test('leaves what was read to others, though an upcaster changes what it is given', () => {
+  const careless = {
+    ...definition,
+    upcasters: { ...definition.upcasters, 1: (data: { readonly label?: unknown }) => Object.assign(data, { tags: [] }) },
+  } as unknown as typeof definition;
+  const data = { label: 'a' };
+  expect(upcast(careless, 1, data)).toEqual({ label: 'a', tags: [], cover: null });
+  expect(data).toEqual({ label: 'a' });
+});
+
 test('leaves the current version alone', () => {
   const data = { tags: [], cover: null };
   expect(upcast(definition, 3, data)).toBe(data);

@@ -8,7 +8,8 @@ export const upcast = (
   data: JsonObject,
 ): JsonObject => {
   if (version > definition.version) throw new RangeError(`${definition.type} is known up to version ${definition.version}`);
-  let current = data;
+  // What was read is taken as it is by others too, and an upcaster may change what it is given.
+  let current = version < definition.version ? structuredClone(data) : data;
   for (let from = version; from < definition.version; from += 1) {
     const step = definition.upcasters[from];
     if (step === undefined) throw new RangeError(`${definition.type} has no upcaster from version ${from}`);
