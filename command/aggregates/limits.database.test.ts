@@ -127,6 +127,15 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await give({ type: 'MoveLoan', loanId: loan, bookId: one });
   });
 
+  test('whoever is refused by one limit has claimed no place of another', async () => {
+    const book = await buy();
+    await lend(await member(), side, book);
+    const claimed = async () => (await allEvents(side)).filter(({ type }) => (type as string) === 'limit.claimed').length;
+    const before = await claimed();
+    await expect(lend(await member(), other, book)).rejects.toMatchObject({ code: 'book_is_out' });
+    expect(await claimed()).toBe(before);
+  });
+
   test('of parallel requests over two processes never more get through, and each freed place is used again', async () => {
     await fc.assert(
       fc.asyncProperty(

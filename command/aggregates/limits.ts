@@ -33,10 +33,10 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
       const decider = deciderOf(domain, kind);
       return async (events, { state: before, version }) => {
         const after = events.reduce((state, { type, data }) => decider.evolve(state, { type, data, metadata }), before);
-        for (const limit of limits) {
+        const wanted = limits.flatMap((limit) => {
           const values = limit.among(after);
           // Whoever counts already has a place.
-          if (values === undefined || areEqual(values, limit.among(before))) continue;
+          if (values === undefined || areEqual(values, limit.among(before))) return [];
           const { max, fence, refusal } = limit;
           const holders = {
             decider,
@@ -46,8 +46,9 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
             fence: (holder: number, claim: string, state: typeof before) => toEvents(abandon(kind, { fence, id: holder, claim }, state)),
           };
           const refuse = () => new Rejection(refusal.code, max === 1 ? {} : { max }, { says: refusal.says });
-          await claims.claim({ ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse }, metadata);
-        }
+          return [{ ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse }];
+        });
+        await claims.claim(wanted, metadata);
       };
     },
   };

@@ -12,8 +12,8 @@ import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /** Keeps to the number of those who may have one thing. A claim that is not used is released when somebody else wants the place. */
 export type Claims = {
-  /** Claims a place for an aggregate whose stream is at `version`, or refuses. */
-  claim(wanted: Wanted, metadata: MetadataContext): Promise<void>;
+  /** Claims all of these places for an aggregate whose stream is at `version`, or refuses. */
+  claim(wanted: readonly Wanted[], metadata: MetadataContext): Promise<void>;
 };
 
 type Wanted = {
@@ -48,17 +48,30 @@ const PATIENCE_MS = 8_000;
 export const createClaims = (dependencies: AppendDependencies): Claims => {
   // Those in this process who want the same thing wait for each other, so that only those of other processes conflict.
   const turns = createTurns<StreamName>();
-  return { claim: (wanted, metadata) => turns.take(wanted.stream, () => claim(dependencies, wanted, metadata)) };
+  const inTurn = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
+    turns.take(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
+  return {
+    async claim(wanted, metadata) {
+      // Whoever is refused one place has claimed none of the others, which would be taken for a while.
+      if (wanted.length > 1) for (const each of wanted) await inTurn(each, true, metadata);
+      for (const each of wanted) await inTurn(each, false, metadata);
+    },
+  };
 };
 
-const claim = async (dependencies: AppendDependencies, wanted: Wanted, metadata: MetadataContext): Promise<void> => {
+type How = { readonly isLooking: boolean; readonly metadata: MetadataContext };
+
+/** Where it only looks, it claims nothing, and refuses as it would otherwise. */
+const claim = async (dependencies: AppendDependencies, wanted: Wanted, { isLooking, metadata }: How): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
   const expiresAtMs = performance.now() + PATIENCE_MS;
   while (performance.now() < expiresAtMs) {
     const known = await dependencies.states.load(decider, stream);
     const others = Object.entries(known.state.holders).filter(([other]) => Number(other) !== id);
     if (others.length < max) {
-      const events = decider.decide({ type: 'Claim', id, version, at: metadata.at }, known.state);
+      if (isLooking) return;
+      // Of now, and not of the command: who has waited its turn has the whole time to use it.
+      const events = decider.decide({ type: 'Claim', id, version, at: new Date().toISOString() }, known.state);
       if (await tryAppend(dependencies, { decider, stream, from: known, events }, metadata)) return;
     } else {
       const found = await free(dependencies, { wanted, known, others }, metadata);
