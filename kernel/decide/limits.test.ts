@@ -4,7 +4,7 @@ import { operationsOf } from '#shared/rest/operations.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { lending } from '../../test/toy/lending.ts';
 import { domain } from '../declare/domain.ts';
-import { email, line } from '../declare/fields.ts';
+import { email, line, states } from '../declare/fields.ts';
 import { assemble } from '../registry/assemble.ts';
 import type { Kind } from '../registry/registry.ts';
 import { limitsOf } from './limits.ts';
@@ -64,6 +64,20 @@ test('only commands after which one more may count are refused by a limit', () =
     ['replaceCard', ['card_number_taken']],
     ['renumberCard', ['card_number_taken']],
   ]);
+});
+
+test('what an event sets counts, and not what it would be otherwise', () => {
+  const tried = domain({ name: 'tried', roles: ['clerk'] });
+  const note = tried.aggregate('note', {
+    fields: { title: line(9), status: states('draft', 'open') },
+    events: { opened: { creates: ['title'], sets: { status: 'open' } } },
+    commands: { open: { emits: 'opened' } },
+    limits: { open: { max: 3, while: { status: 'open' }, says: 'Full.' } },
+    rights: { read: { anyone: true } },
+  });
+  const operations = Object.values(operationsOf(assemble(tried, [note])));
+  const refused = operations.filter(({ refusals = [] }) => (refusals as readonly string[]).includes('note_open_full'));
+  expect(refused).toHaveLength(1);
 });
 
 /** Storage: a log that has such events is out there. */

@@ -58,7 +58,7 @@ const sameText = (text: string): string => text.normalize('NFC').toLowerCase().n
 /** By what a command is refused after which one more would count; of addresses of users, the kernel's own operations say it. */
 export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
   kind.limits
-    .filter((limit) => limit.refusal.code !== 'email_taken' && command.events.some((event) => canReach(domain, kind, { limit, event })))
+    .filter((limit) => limit.fence !== 'email_abandoned' && command.events.some((event) => canReach(domain, kind, { limit, event })))
     .map(({ refusal }) => refusal.code);
 
 type Reached = { readonly limit: LimitInfo; readonly event: EventInfo };
@@ -71,7 +71,7 @@ const canReach = (domain: Domain, kind: Kind, { limit, event }: Reached): boolea
   const begun =
     effect === 'creates'
       ? Object.entries(kind.fields).flatMap(([name, { initial }]) =>
-          values.includes(name) || initial === undefined ? [] : [[name, initial]],
+          values.includes(name) || name in sets || initial === undefined ? [] : [[name, initial]],
         )
       : [];
   const known: readonly (readonly [string, unknown])[] = [...begun, ...Object.entries(sets)].filter(([, value]) => isSet(value)) as never;

@@ -79,6 +79,11 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
     { ...limit({}), events: { claim_abandoned: { sets: { status: 'done' } } } },
   ],
+  [
+    'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
+    { ...limit({}), events: { claim_abandoned: { notes: true } } },
+  ],
+  ['note: the refusal email_taken is no code of its own: give it another name.', limit({ code: 'email_taken' })],
   ...[flag(), set(line(9), 3), states('red', 'blue')].map((field): readonly [string, Tried] => [
     'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
     { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } },

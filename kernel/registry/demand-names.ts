@@ -93,7 +93,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
 /** An address of users that is taken is the kernel's own refusal. */
 const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
   ...Object.values(refusals),
-  ...limits.map(({ refusal }) => refusal).filter(({ code }) => code !== 'email_taken'),
+  ...limits.filter(({ fence }) => fence !== 'email_abandoned').map(({ refusal }) => refusal),
 ];
 
 /** Of choices and states; of users, the roles. */

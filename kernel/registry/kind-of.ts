@@ -189,7 +189,7 @@ const limitsOf = ({ name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>, de
   }),
 ];
 
-/** Whoever takes the last limit away declares this event, as one that `notes`, because it stays in the log. */
+/** Whoever takes the last limit away declares this event, as one that `notes` and is `internal`, because it stays in the log. */
 const FENCE = 'claim_abandoned';
 const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
@@ -200,7 +200,9 @@ type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'>;
 const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
   const { name, limits } = aggregate;
   const fences = [...new Set([...limits.map(({ fence }) => fence), ...(FENCE in declared ? [FENCE] : [])])];
-  const [taken] = fences.filter((fence) => declared[fence] !== undefined && declared[fence].notes !== true);
+  const [taken] = fences.filter(
+    (fence) => declared[fence] !== undefined && !(declared[fence].notes === true && declared[fence].internal === true),
+  );
   if (taken !== undefined)
     throw new StartRefused(`${name}: the event ${taken} is what the kernel says of a claim that was given up: give yours another name.`);
   const claims = Object.fromEntries(fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]));
