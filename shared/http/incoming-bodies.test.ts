@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { scaled } from '../../test/engines/load.ts';
 import { serve } from '../../test/serve.ts';
 import { createApp } from './app.ts';
 import { demandBodyRate } from './body-time.ts';
@@ -86,7 +87,7 @@ test('a route may take a body that comes slowly, for as long as it comes at a ra
     const read = await text(request).catch(() => '');
     response.end(String(read.length));
   };
-  await using server = await serve(patient, { limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  await using server = await serve(patient, { limits: { headersTimeoutMs: scaled(100), requestTimeoutMs: scaled(200) } });
   const headers = ['Content-Length: 4000', 'Connection: close'];
   expect(await trickle(begin(server.url, headers), 4_000, 100)).toMatch(/^HTTP\/1\.1 200 [\s\S]*4000$/);
   expect(await trickle(begin(server.url, headers), 4_000, 5)).toMatch(/^HTTP\/1\.1 408 /);
