@@ -74,9 +74,11 @@ function* history(): Generator<Planned> {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const recent = <Item>(items: readonly Item[]): Item => pick(items.slice(-RECENT));
   const versions = new Map<string, number>();
-  const planned = (stream: string, event: AnnalsEvent): Planned => {
+  const planned = (stream: string, given: { readonly type: string; readonly data: object }): Planned => {
     const version = (versions.get(stream) ?? 0) + 1;
     versions.set(stream, version);
+    // Those of the domain are declared, and have no types here.
+    const event = given as AnnalsEvent;
     return { stream, version, event };
   };
   const users: UserId[] = [];
@@ -98,22 +100,22 @@ function* history(): Generator<Planned> {
       const article = { articleId: nextId, authorId: recent(users) };
       articles.push(article);
       const data = { ...article, title: text(6), body: text(150), tags: [pick(WORDS), `tag-${nextId % 97}`], cover: null };
-      yield planned(`article-${nextId}`, { type: 'article.drafted', data } as AnnalsEvent);
-      yield planned(`article-${nextId}`, { type: 'article.published', data: article } as AnnalsEvent);
+      yield planned(`article-${nextId}`, { type: 'article.drafted', data });
+      yield planned(`article-${nextId}`, { type: 'article.published', data: article });
       n += 1;
     } else if (kind < 32) {
       const article = recent(articles);
-      yield planned(`article-${article.articleId}`, { type: 'article.edited', data: { ...article, title: text(6) } } as AnnalsEvent);
+      yield planned(`article-${article.articleId}`, { type: 'article.edited', data: { ...article, title: text(6) } });
     } else if (kind < 34) {
       const userId = recent(users);
       yield planned(`user-${userId}`, { type: 'user.updated', data: { userId, name: `Renamed ${nextId}` } });
     } else if (kind < 80) {
       const comment = { commentId: nextId, articleId: recent(articles).articleId, authorId: recent(users) };
       comments.push(comment);
-      yield planned(`comment-${nextId}`, { type: 'comment.added', data: { ...comment, text: text(20) } } as AnnalsEvent);
+      yield planned(`comment-${nextId}`, { type: 'comment.added', data: { ...comment, text: text(20) } });
     } else if (kind < 84 && comments.length > 0) {
       const comment = recent(comments);
-      yield planned(`comment-${comment.commentId}`, { type: 'comment.edited', data: { ...comment, text: text(20) } } as AnnalsEvent);
+      yield planned(`comment-${comment.commentId}`, { type: 'comment.edited', data: { ...comment, text: text(20) } });
     } else {
       const digest = `${nextId}`;
       const data = { digest, seed: digest, at: new Date(EPOCH_MS).toISOString(), by: 'command-1' };

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import express from 'express';
 import { pino } from 'pino';
+import { publishing } from '../domain/publishing.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openResourceServer } from '../shared/http/authenticate/resource-server.ts';
 import { listen } from '../shared/http/listen.ts';
@@ -16,10 +17,11 @@ app.get('/open', (_request, response) => void response.json({ ok: true }));
 const pool = openPool({ url: String(values.url), applicationName: 'bench', connectionsMax: 8 });
 const resource = await openResourceServer({
   pool,
+  domain: publishing,
   log: pino({ level: 'silent' }),
   issuer: String(values.audience),
   audience: String(values.audience),
-  trustsProxy: false,
+  ingressSecret: undefined,
   loadKeys: async () => JSON.parse(String(values.jwks)),
 });
 app.get('/checked', resource.handler, (request, response) => void response.json({ ok: resource.callerOf(request).kind === 'user' }));

@@ -29,7 +29,7 @@ await serve(async ({ query, variables, authorization }) => {
   const operation = 'document' in prepared ? prepared.operations[0] : undefined;
   if (!('document' in prepared) || operation === undefined) throw new Error('refused');
   const caller = callerOf(authorization);
-  if (refusalOf(caller, operation.rights)) throw new Error('refused');
+  if (refusalOf(caller, operation.rights, operation.node.operation)) throw new Error('refused');
   if (costOf(schema, prepared.document, operation.node, variables) > limits.costMax) throw new Error('too costly');
   const data = await planner.plan({ document: prepared.document, operation: operation.node, variables, caller });
   if (data === undefined) throw new Error('not planned');
