@@ -10,6 +10,7 @@ import {
   mortal,
   registerUser,
 } from '../test/engines/command-side.ts';
+import { later } from '../test/engines/later.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
@@ -28,13 +29,6 @@ afterEach(() => {
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
-
-/** Moves the clock alone; timers go on. */
-const later = (ms: number): void => {
-  const now = Date.now();
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(now + ms);
-};
 
 const draft = (title = 'On engines') => ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
 const articlesTitled = async (title: string) =>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { as, by, type CommandSide, createCommandWorld, Died, mortal, registerUser, system } from '../../test/engines/command-side.ts';
+import { later } from '../../test/engines/later.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;
@@ -75,13 +76,6 @@ test('of administrators who demote each other at once, over two processes, one s
     await remove(side, left[0] as UserId, { way: 'delete', caller: system });
   }
 });
-
-/** Moves the clock alone, past the time that an announced append may take. */
-const later = (): void => {
-  const now = Date.now();
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(now + 3_000);
-};
 
 test('an administrator whose removal ended in a crash counts again', async () => {
   const [one, two] = [await administrator(), await administrator()];

@@ -19,6 +19,7 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
+import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { until } from '../../test/engines/until.ts';
 import { lending } from '../../test/toy/lending.ts';
@@ -72,13 +73,6 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     );
   const typesIn = async (stream: string) =>
     (await allEvents(side)).filter((each) => each.stream === stream).map(({ type }) => type as string);
-
-  /** Moves the clock alone, past the time that a claim may take to be used. */
-  const later = (byMs = 3_000): void => {
-    const now = Date.now();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    vi.setSystemTime(now + byMs);
-  };
 
   test('no two have a unique value, whatever its case, and it is free once it is given up', async () => {
     const first = await buy({ code: 'Dune-1' });

@@ -10,6 +10,7 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
+import { later } from '../../test/engines/later.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;
@@ -29,13 +30,6 @@ afterEach(() => {
 });
 
 const register = (on: CommandSide, email: string) => on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
-
-/** Moves the clock alone, past the time that a claim may take to be used. */
-const later = (): void => {
-  const now = Date.now();
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(now + 3_000);
-};
 
 test('an address belongs to one user, however it is written', async () => {
   await register(side, 'ada@example.com');

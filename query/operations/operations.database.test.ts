@@ -1,3 +1,4 @@
+// Over 200 lines, because every list for operators is read of the one database that is filled here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
