@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -23,7 +24,7 @@ import {
   migrateAccounts,
   type Person,
   selectPersonByEmail,
-  selectPersonById,
+  selectPersonsById,
   writePerson,
 } from './person-table.ts';
 import { deleteOldSignUps, settleSignUp } from './sign-up-table.ts';
@@ -84,7 +85,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   });
   return {
     byEmail: (email) => selectPersonByEmail(pool, emailHash(email)),
-    byId: (userId) => selectPersonById(pool, userId),
+    byId: coalesce((userIds: readonly UserId[]) => selectPersonsById(pool, userIds)),
     register: ({ email, ...person }) =>
       inTransaction(pool, (connection) =>
         writePerson(connection, { ...person, leastRole, emailHash: email === null ? null : emailHash(email) }),

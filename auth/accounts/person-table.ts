@@ -36,13 +36,13 @@ export const selectPersonByEmail = async (database: Queryable, emailHash: string
 
 /** Asked for with every token, so it is planned once. */
 const BY_ID = {
-  name: 'auth-person-by-id',
-  text: `select user_id as "userId", role, status, version from auth.person where user_id = $1`,
+  name: 'auth-persons-by-id',
+  text: `select user_id as "userId", role, status, version from auth.person where user_id = any($1::bigint[])`,
 };
 
-export const selectPersonById = async (database: Queryable, userId: UserId): Promise<Person | undefined> => {
-  const { rows } = await database.query<Person>({ ...BY_ID, values: [userId] });
-  return rows[0];
+export const selectPersonsById = async (database: Queryable, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Person>> => {
+  const { rows } = await database.query<Person>({ ...BY_ID, values: [userIds] });
+  return new Map(rows.map((person) => [person.userId, person]));
 };
 
 export const selectEmailHash = async (database: Queryable, userId: UserId): Promise<string | null> => {

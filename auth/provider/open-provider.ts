@@ -4,7 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { readSeenRevocations } from '#shared/http/authenticate/revocations.ts';
+import { createReadSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
@@ -81,7 +81,7 @@ const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons 
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
-  readSeenRevocations: (of) => readSeenRevocations(pool, of),
+  readSeenRevocations: createReadSeenRevocations(pool),
   pages: providerPages,
 });
 

@@ -1,5 +1,5 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import type { SeenRevocations } from '#shared/http/authenticate/revocations.ts';
+import type { ReadSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { type FindPerson, findActive } from './account.ts';
@@ -46,7 +46,7 @@ const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]):
 
 type Dependencies = {
   readonly findPerson: FindPerson;
-  readSeenRevocations(of: { readonly userId: number; readonly clientId: string }): Promise<SeenRevocations>;
+  readonly readSeenRevocations: ReadSeenRevocations;
 };
 
 type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;

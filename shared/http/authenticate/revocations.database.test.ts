@@ -4,7 +4,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { bearer, createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
 import { until } from '../../../test/engines/until.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
-import { type RevocationKind, readSeenRevocations, revoke } from './revocations.ts';
+import { type RevocationKind, createReadSeenRevocations, revoke } from './revocations.ts';
 
 let world: ResourceWorld;
 let mint: TokenMint;
@@ -45,7 +45,7 @@ describe('a revoked', () => {
   });
 
   const issue = async (claims: ReturnType<typeof facts>, more: object = {}) => {
-    const seen = await readSeenRevocations(world.pool, { userId: Number(claims.sub), clientId: claims.client_id });
+    const seen = await createReadSeenRevocations(world.pool)({ userId: Number(claims.sub), clientId: claims.client_id });
     return mint.token({ ...claims, revocations_seen: seen, ...more });
   };
   const refused = (token: string) =>

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Version } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -73,21 +74,27 @@ export const revoke = async (database: Pick<Pool, 'query'>, kind: RevocationKind
 };
 
 /**
- * What a token that is about to be issued says. To be read before anything that a revocation is about, such as the role: a
- * change that comes in between is then newer than the token.
+ * What a token that is about to be issued says; tokens that are issued at once share a statement. To be read before anything that a
+ * revocation is about, such as the role: a change that comes in between is then newer than the token.
  */
-export const readSeenRevocations = async (
-  database: Pick<Pool, 'query'>,
-  { userId, clientId }: Pick<Revocable, 'userId' | 'clientId'>,
-): Promise<SeenRevocations> => {
-  const { rows } = await database.query<SeenRevocations>({
+export const createReadSeenRevocations = (pool: Pick<Pool, 'query'>): ReadSeenRevocations => {
+  const lastOf = coalesce<string, number>((keys) => readLast(pool, keys));
+  return async ({ userId, clientId }) => {
+    const [user = 0, client = 0] = await Promise.all([lastOf(keyOf('user', String(userId))), lastOf(keyOf('client', clientId))]);
+    return { user, client };
+  };
+};
+
+export type ReadSeenRevocations = (of: Pick<Revocable, 'userId' | 'clientId'>) => Promise<SeenRevocations>;
+
+const readLast = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await pool.query<{ key: string; revokedAt: number }>({
     name: 'read-seen-revocations',
-    text: `select coalesce(max(${REVOKED_AT}) filter (where kind = 'user'), 0) as "user",
-                  coalesce(max(${REVOKED_AT}) filter (where kind = 'client'), 0) as client
-           from auth.revoked where kind = 'user' and value = $1 or kind = 'client' and value = $2`,
-    values: [String(userId), clientId],
+    text: `select key, ${REVOKED_AT} as "revokedAt"
+           from unnest($1::text[]) key join auth.revoked on kind = split_part(key, ' ', 1) and value = substr(key, strpos(key, ' ') + 1)`,
+    values: [keys],
   });
-  return rows[0] ?? { user: 0, client: 0 };
+  return new Map(rows.map(({ key, revokedAt }) => [key, revokedAt]));
 };
 
 /** In microseconds since 1970, which a number holds exactly. */
