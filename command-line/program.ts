@@ -11,6 +11,7 @@ import { type Command, readArguments } from './command.ts';
 import { demo } from './demo/demo.ts';
 import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
+import { domainNginx } from './domain/nginx.ts';
 import { domainRecord } from './domain/record.ts';
 import { erasureApply, erasureList, erasureLostKeys, erasureReport } from './erasure.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
@@ -59,6 +60,7 @@ const COMMANDS: readonly Command[] = [
   erasureApply,
   erasureLostKeys,
   domainDescribe,
+  domainNginx,
   domainCheck,
   domainRecord,
   graphqlSchema,

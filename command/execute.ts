@@ -54,12 +54,13 @@ const change = async <State, Event extends AnnalsEvent>(
   circumstances: Circumstances,
 ): Promise<Appended> => {
   const { states } = dependencies;
-  const earlier = await findOwn(dependencies, target.stream, circumstances);
-  if (earlier) return earlier;
   let basis: Known<State> | undefined = states.recall(target.decider, target.stream);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const isRecalled = basis !== undefined;
     basis ??= await states.load(target.decider, target.stream);
+    // Whoever began it may still be at it: of what they have done by now nothing is decided again.
+    const earlier = await findOwn(dependencies, target.stream, circumstances);
+    if (earlier) return earlier;
     try {
       const events = await decide(target, basis, circumstances);
       if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });

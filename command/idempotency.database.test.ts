@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
 import {
   allEvents,
   as,
@@ -149,6 +150,53 @@ test('a first request that comes late is answered as the one that was taken for 
   await side.send({ type: 'EditArticle', articleId, title: 'Since' }, by(as(author)));
   goOn.resolve();
   expect(await first).toEqual(repeated);
+});
+
+test('a repetition that meets the first request names the event of the request, whatever came after it', async () => {
+  const owner = await registerUser(side);
+  const { id } = await side.send(
+    {
+      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' },
+      ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
+    },
+    by(as(owner)),
+  );
+  const webhookId = id as WebhookId;
+  const context = by(as(owner), { idempotencyKey: 'tested-twice' });
+  const requested = { type: 'TestWebhook', webhookId } as const;
+  const [appending, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // The first is slow to append: it does once the repetition has looked in vain for what it did.
+  await using slow = await world.open((log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      if (stream === `webhook-${id}`) {
+        appending.resolve();
+        await goOn.promise;
+      }
+      return log.append(stream, expected, events);
+    },
+  }));
+  const first = slow.send(requested, context);
+  let reads = 0;
+  await using other = await world.open((log) => ({
+    ...log,
+    async *read(stream, from) {
+      if (stream === `webhook-${id}` && ++reads === 2) {
+        goOn.resolve();
+        await first;
+        await side.send({ type: 'EditWebhook', webhookId, description: 'Since' }, by(as(owner)));
+      }
+      yield* log.read(stream, from);
+    },
+  }));
+  await appending.promise;
+  later(11 * SECOND_MS);
+  const repeated = await other.send(requested, context);
+  const { eventId, version } = await first;
+  expect(repeated).toMatchObject({ id, version, eventId });
+  const events = (await allEvents(side)).filter(({ stream }) => stream === `webhook-${id}`);
+  expect(events.map(({ type }) => type)).toEqual(['webhook.registered', 'webhook.test_requested', 'webhook.changed']);
+  expect(eventId).toBe(events[1]?.id);
 });
 
 test('a comment that was stored before a crash is answered as stored, though it would be refused by now', async () => {

@@ -7,6 +7,7 @@ import { partsIn, partsSql } from '#kernel/conditions/parts.ts';
 import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import { webhookOf } from '#kernel/declare/webhook.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
@@ -54,7 +55,10 @@ export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
 };
 
 const fieldsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
-  Object.entries(kind.fields).filter(([, { kind }]) => kind !== 'list');
+  Object.entries(kind.fields).filter(([, def]) => def.kind !== 'list' && def.parts === undefined);
+
+/** With the kernel’s own, whose rights are read alike. */
+const kindsOf = (domain: Domain): readonly Kind[] => [...Object.values(domain.kinds), webhookOf(domain)];
 
 const worldOf = (domain: Domain): fc.Arbitrary<World> => {
   const ofKind = (kind: Kind): fc.Arbitrary<ReadonlyMap<number, State | 'ended'>> => {
@@ -67,7 +71,7 @@ const worldOf = (domain: Domain): fc.Arbitrary<World> => {
       .array(one, { minLength: IDS, maxLength: IDS })
       .map((all) => new Map(all.map((state, index) => [index + 1, state === 'ended' ? state : { id: index + 1, ...state }])));
   };
-  const kinds = Object.values(domain.kinds);
+  const kinds = kindsOf(domain);
   return fc.tuple(...kinds.map(ofKind)).map((all) => new Map(kinds.map(({ name }, index) => [name, all[index] ?? new Map()])));
 };
 
@@ -103,7 +107,7 @@ const rendered = ({ text, values }: Piece): { text: string; values: unknown[] } 
 
 const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
   await pool.query('create schema readings');
-  for (const kind of Object.values(domain.kinds)) {
+  for (const kind of kindsOf(domain)) {
     const columns = [
       ...fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`),
       ...(staysWhenEnded(kind) ? ['deleted_at timestamptz'] : []),
@@ -112,7 +116,7 @@ const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
   }
 };
 const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
-  for (const kind of Object.values(domain.kinds)) {
+  for (const kind of kindsOf(domain)) {
     const rows = presentIn(world, kind).map((state) =>
       Object.fromEntries([['id', state.id], ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null])]),
     );
@@ -187,7 +191,7 @@ export const describeReadings = (domain: Domain): void => {
     await pool?.[Symbol.asyncDispose]();
     await database?.[Symbol.asyncDispose]();
   });
-  const reading = [...rightsOf(domain).values()].filter(({ kind }) => kind !== undefined && !kind.isManaged);
+  const reading = [...rightsOf(domain).values()].filter(({ kind }) => kind !== undefined);
 
   test(`${domain.name}: every right leaves the same ids by SQL, by disjoint parts and in memory`, async () => {
     await fc.assert(

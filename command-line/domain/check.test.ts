@@ -11,6 +11,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { runCommandLine } from '../program.ts';
+import { contractOf } from './contract/contract.ts';
 
 type Change = {
   readonly roles?: readonly [string, ...string[]];
@@ -352,9 +353,10 @@ test('reasons that cannot be read are found before anything is recorded', async 
   expect((await readdir(folder)).sort()).toEqual(['accepted.json', 'events.json', 'operations.json', 'rights.json', 'schema.graphql']);
 });
 
-const withNew = (kind: string): Domain => {
+const withNew = (kind: string, graphql?: string): Domain => {
   const base = domain({ name: 'shop', roles: ['buyer'] });
   const declared = {
+    ...(graphql !== undefined && { names: { graphql } }),
     fields: { text: line(9) },
     events: { made: { creates: ['text'] } },
     commands: { make: { emits: 'made' } },
@@ -363,10 +365,19 @@ const withNew = (kind: string): Domain => {
   return assemble(base as never, [base.aggregate(kind, declared as never)] as never);
 };
 
+const ORDER_REFUSED =
+  "order: the kernel has an operation listOrders of its own: give the aggregate another name or plural, and `names: { graphql: 'Order' }` if GraphQL is to call it so all the same.";
+
 test.each([
-  ['order', 'order: the kernel has an operation listOrders of its own: give the aggregate another name.'],
+  ['order', ORDER_REFUSED],
   ['release', 'Two schemas are called NewRelease: give the aggregate that brings one of them another name.'],
 ])('an aggregate %s, whose contract would be that of something else, is refused', async (kind, complaint) => {
   expect(await call(withNew(kind), 'record')).toEqual({ exit: 1, output: '', complaint });
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('what such a refusal says leads out of it', () => {
+  const { operations, schema } = contractOf(withNew('purchaseOrder', 'Order'));
+  expect(operations.operations).toMatchObject({ 'GET /purchase-orders': { id: 'listPurchaseOrders' } });
+  expect(schema).toContain('type Order ');
 });

@@ -10,7 +10,7 @@ export type Kind = string;
 export const pathOf = (domain: Domain, kind: Kind, id: number): string => `/${demandSource(sourcesOf(domain), kind).kind.path}/${id}`;
 
 /** What reading it takes. */
-export const readingOf = (kind: Kind): Operation => (kind === 'webhook' ? 'webhook.manage' : `${kind}.read`);
+export const readingOf = (domain: Domain, kind: Kind): Operation => demandSource(sourcesOf(domain), kind).right;
 
 /** A row as PostgreSQL would give it; what no event has set is null. */
 export const rowOf = ({ columns }: Pick<Table, 'columns'>, values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>

@@ -1,7 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { admitByScope, type Caller, may, mayAlways } from '#shared/policy.ts';
+import { admitByScope, type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
@@ -20,8 +20,8 @@ export type ItemThen = {
 };
 
 /** Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to read any more. */
-export const isAuditor = (caller: Caller, kind: Kind): boolean =>
-  admitByScope(caller, readingOf(kind)) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, readingOf(kind));
+export const isAuditor = (caller: Caller, right: Operation): boolean =>
+  admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
 type Opening = { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast };
 
@@ -30,12 +30,12 @@ export const createItemOpener =
   ({ domain, findMoment, openPast }: Opening) =>
   async ({ kind, now }: ItemThen, reader: Reader, at: string) => {
     const { caller, charge } = reader;
-    const isAuditing = isAuditor(caller, kind);
+    const isAuditing = isAuditor(caller, readingOf(domain, kind));
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
-    return { id, past, isThereNow, ...(await demandThen(past, presentOf(domain, kind), { kind, id, caller, isAuditing })) };
+    return { id, past, isThereNow, ...(await demandThen({ domain, past }, { kind, id, caller, isAuditing })) };
   };
 
 export const createItemReader = ({ domain, ...opening }: Opening) => {
@@ -72,13 +72,13 @@ export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boole
 
 type Wanted = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly isAuditing: boolean };
 
-const demandThen = async (past: Past, present: ReturnType<typeof presentOf>, { kind, id, caller, isAuditing }: Wanted) => {
+const demandThen = async ({ domain, past }: { readonly domain: Domain; readonly past: Past }, { kind, id, caller, isAuditing }: Wanted) => {
   const { state, row, changedAt = 0 } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
-  const shown = row && (await present(past, row, caller));
+  const shown = row && (await presentOf(domain, kind)(past, row, caller));
   // What is there now was not gone then, so that only auditors come here.
   if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
-  if (!isAuditing && !may(caller, readingOf(kind), shown.resource)) throw new Rejection(notFound(kind));
+  if (!isAuditing && !may(caller, readingOf(domain, kind), shown.resource)) throw new Rejection(notFound(kind));
   return { shown, changedAt };
 };

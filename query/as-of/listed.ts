@@ -23,7 +23,7 @@ type Then = Row & { readonly id: number; readonly created_at: Date };
 
 export const listedThen = (past: Past, caller: Caller, { source, under, filter }: Wanted): Listed<Then> => {
   const { kind, right, owner, filters } = source;
-  const isAuditing = isAuditor(caller, kind.name);
+  const isAuditing = isAuditor(caller, right);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
   const equal = equalIn(asked, filter, under);
   const fits = (row: Row): boolean =>

@@ -95,7 +95,7 @@ export const demandParent = async ({ domain, source, kind, past, reader }: Paren
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
   if (state === 'gone' || !row || !isPresent(above, row)) throw new Rejection(deleted(kind));
-  if (!source.parent || isAuditor(caller, source.kind.name)) return id;
+  if (!source.parent || isAuditor(caller, source.right)) return id;
   const whole = await withReferences(above, row, (target, other) => past.row<Row>(target.name, other));
   if (!whole || !mayListUnder(domain, source, whole, caller)) throw new Rejection(notFound(kind));
   return id;

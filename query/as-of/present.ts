@@ -21,7 +21,7 @@ type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefin
 
 export const presentOf = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
-  const representation = kind === 'webhook' ? undefined : representationOf(domain, source);
+  const representation = source.kind.isManaged ? undefined : representationOf(domain, source);
   return async ({ identity, row: find }, row, caller) => {
     if (!isPresent(source, row)) return undefined;
     const whole = await withReferences(source, row, (target, id) => find<Row>(target.name, id));

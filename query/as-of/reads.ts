@@ -1,4 +1,4 @@
-import type { ListInfo } from '#kernel/registry/registry.ts';
+import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
@@ -7,7 +7,7 @@ import type { Asked } from '../kinds/list.ts';
 import type { KindRead, KindReads } from '../kinds/reads.ts';
 import type { AnyReads, Reader, Reads } from '../read-routes.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
-import { type Kind, pathOf } from './aggregates.ts';
+import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { createItemOpener, createItemReader, isAuditor, mayReadNow } from './items.ts';
 import { listedThen } from './listed.ts';
 import { demandCreationOrder, demandParent, readListThen } from './lists.ts';
@@ -97,7 +97,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
         const { parent } = source;
         demandCreationOrder(asked);
         if (parent?.target) {
-          await demandNow(parent.target.name, reader, () => now.list(kind)(reader, { limit: 1 }));
+          await demandNow({ domain, above: parent.target.name, reader }, () => now.list(kind)(reader, { limit: 1 }));
           return listUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
         }
         const past = await open(reader, asked.at);
@@ -109,7 +109,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
       async (reader: Reader, asked: Asked & Then): Promise<ListAnswer> => {
         const source = demandSource(sourcesOf(domain), kind);
         demandCreationOrder(asked);
-        await demandNow('user', reader, () => now.listOfUser(kind)(reader, { limit: 1 }));
+        await demandNow({ domain, above: 'user', reader }, () => now.listOfUser(kind)(reader, { limit: 1 }));
         return listUnder(source, reader, { asked, kind: 'user', column: source.owner?.column ?? '' });
       },
   };
@@ -118,7 +118,8 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
 type Under = { readonly asked: Asked & Then; readonly kind: Kind; readonly column: string };
 
 /** Of what is not there now, only auditors are told. */
-const demandNow = async (above: Kind, reader: Reader, read: () => Promise<unknown>): Promise<void> => {
-  const isThere = await mayReadNow(read, isAuditor(reader.caller, above));
+type Above = { readonly domain: Domain; readonly above: Kind; readonly reader: Reader };
+const demandNow = async ({ domain, above, reader }: Above, read: () => Promise<unknown>): Promise<void> => {
+  const isThere = await mayReadNow(read, isAuditor(reader.caller, readingOf(domain, above)));
   if (!isThere && pathId(reader.id) === undefined) throw new Rejection(notFound(above));
 };

@@ -4,7 +4,7 @@ import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
-import { type Kind, pathOf } from '../as-of/aggregates.ts';
+import { type Kind, pathOf, readingOf } from '../as-of/aggregates.ts';
 import { isAuditor, mayReadNow } from '../as-of/items.ts';
 import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
@@ -24,7 +24,7 @@ export const historyReads = (
     (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
     async (reader: Reader, asked: Page): Promise<ListAnswer> => {
       const { caller, charge } = reader;
-      await mayReadNow(() => read(reader), isAuditor(caller, kind));
+      await mayReadNow(() => read(reader), isAuditor(caller, readingOf(domain, kind)));
       const id = pathId(reader.id);
       if (id === undefined) throw new Rejection(notFound(kind));
       const path = `${pathOf(domain, kind, id)}/history`;

@@ -57,9 +57,13 @@ const makeOperations = (domain: Domain): Operations => {
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
   if (clash !== undefined)
-    throw new StartRefused(`${clash.use.kind.name}: the kernel has an operation ${id} of its own: give the aggregate another name.`);
+    throw new StartRefused(`${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`);
   return { ...ofKinds, ...own };
 };
+
+/** Names of operations are made of the name and the plural, and those of GraphQL's types of neither. */
+const anotherName = ({ type }: AggregateOperation['use']['kind']): string =>
+  `give the aggregate another name or plural, and \`names: { graphql: '${type}' }\` if GraphQL is to call it so all the same`;
 
 /** Those to what is in the log; what the authorization server keeps it serves by itself. */
 export const resourcesOf = (domain: Domain): readonly RestOperation[] => Object.values(operationsOf(domain)).filter(isOfLog);

@@ -13,10 +13,10 @@ type Arguments = Readonly<Record<string, unknown>>;
 export const history = async (row: Row, args: Arguments, context: Context) => {
   const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
-  const { kind } = listingsOf(domain).of(row.__typename);
+  const { kind, right } = listingsOf(domain).of(row.__typename);
   if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
   // Authors who were deleted stay as authors, and the rest of them is nobody's to read.
-  if (!isAuditor(caller, kind) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
+  if (!isAuditor(caller, right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
   const list = `history of ${row.__typename} ${id}`;

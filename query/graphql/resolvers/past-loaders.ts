@@ -67,10 +67,10 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,
     async isReadable(row) {
-      const { kind, right } = listings.of(row.__typename);
+      const { right } = listings.of(row.__typename);
       const resource = await readResource(row);
       if (resource === undefined) return false;
-      return isAuditor(caller, kind) || (may(caller, right, resource) && (await isReadableNow(row)));
+      return isAuditor(caller, right) || (may(caller, right, resource) && (await isReadableNow(row)));
     },
   };
 };

@@ -5,7 +5,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
 import { until } from '../../../test/engines/until.ts';
 import { nowS } from '../../../test/token-mint.ts';
-import { followRevocations, migrateRevocations, type Revocable, createReadSeenRevocations, revoke } from './revocations.ts';
+import { createReadSeenRevocations, followRevocations, migrateRevocations, type Revocable, revoke } from './revocations.ts';
 
 const resources = new AsyncDisposableStack();
 let pool: Pool;

@@ -4,7 +4,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { bearer, createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
 import { until } from '../../../test/engines/until.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
-import { type RevocationKind, createReadSeenRevocations, revoke } from './revocations.ts';
+import { createReadSeenRevocations, type RevocationKind, revoke } from './revocations.ts';
 
 let world: ResourceWorld;
 let mint: TokenMint;

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { ofAggregates, resourcesOf } from '#shared/rest/operations.ts';
+import type { Command } from '../command.ts';
+
+/** What ships, with the paths of the domain that ships. */
+const TEMPLATE = new URL('../../deploy/nginx.conf', import.meta.url);
+
+export const domainNginx: Command = {
+  name: 'domain nginx',
+  summary: 'Prints deploy/nginx.conf with the paths of the domain, for an ingress in front of its roles.',
+  positionals: [],
+  options: {},
+  examples: ['domain nginx > nginx.conf.template'],
+  run: (_, terminal) => terminal.write(nginxFor(terminal.domain).trimEnd()),
+};
+
+/** Two locations name what a domain has; all others are the kernel’s. */
+export const nginxFor = (domain: Domain): string => {
+  const files = ofAggregates(domain).flatMap(([, { path, use }]) => (use.does === 'putFile' ? [patternOf(path)] : []));
+  const written = new Set(resourcesOf(domain).flatMap(({ path, role }) => (role === 'command' ? [path.split('/', 2)[1] ?? ''] : [])));
+  const conf = readFileSync(TEMPLATE, 'utf8');
+  const ofResources = withLocation(conf, 'Resources', `^(?:/api)?/${anyOf([...written])}(?:/|$)`);
+  return withLocation(ofResources, 'Pictures', files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`);
+};
+
+/** Fits nothing. */
+const NOWHERE = '(?!)';
+
+const patternOf = (path: string): string => path.slice(1).replaceAll(/\{\w+\}/g, '[^/]+');
+const anyOf = (patterns: readonly string[]): string => (patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`);
+
+/** The location that such words introduce, for other paths. */
+const withLocation = (conf: string, words: string, pattern: string): string => {
+  const location = new RegExp(`(?<=\\n *# ${words}\\b.*\\n *location ~\\* )\\S+(?= \\{)`);
+  if (!location.test(conf)) throw new Error(`deploy/nginx.conf has no location that is introduced by “${words}”`);
+  return conf.replace(location, () => pattern);
+};
