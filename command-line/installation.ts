@@ -1,9 +1,11 @@
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { type Config, loadConfig } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Installation = AsyncDisposable & {
@@ -18,15 +20,24 @@ export type Installation = AsyncDisposable & {
  * Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. It is made
  * only by what fills an empty one.
  */
-export const openInstallation = async ({ environment, signal }: Terminal, { mayMake = false } = {}): Promise<Installation> => {
+export const openInstallation = async (
+  { domain, environment, signal }: Terminal,
+  { mayMake = false, mayBeOfAnother = false } = {},
+): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl } = config;
   const eventLog = opening.use(await openConfiguredEventLog({ eventLogUrl, databaseUrl, directUrl: config.databaseDirectUrl }));
+  if (!mayBeOfAnother) await demandDomain(databaseUrl, domain);
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);
   const resources = opening.move();
   return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const demandDomain = async (url: string, domain: Terminal['domain']): Promise<void> => {
+  await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
+  await demandServedDomain(pool, domain);
 };
 
 /** What fills an empty installation makes its database, until the signal. */

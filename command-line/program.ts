@@ -13,6 +13,7 @@ import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
 import { domainNginx } from './domain/nginx.ts';
 import { domainRecord } from './domain/record.ts';
+import { domainRename } from './domain/rename.ts';
 import { erasureApply, erasureList, erasureLostKeys, erasureReport } from './erasure.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import { helpOn, helpOnCommands } from './help.ts';
@@ -63,6 +64,7 @@ const COMMANDS: readonly Command[] = [
   domainNginx,
   domainCheck,
   domainRecord,
+  domainRename,
   graphqlSchema,
   documentsLoad,
   documentsList,

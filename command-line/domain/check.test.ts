@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { choice, type Fields, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { choice, type Fields, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
@@ -19,6 +19,8 @@ type Change = {
   readonly events?: object;
   readonly commands?: object;
   readonly rights?: object;
+  /** Of the aggregate, beside these. */
+  readonly more?: object;
 };
 
 /** A shop whose parcels are declared as before, but for what a test changes; what is undefined is left out. */
@@ -56,6 +58,7 @@ const shop = ({ roles = ['buyer', 'seller'], ...change }: Change = {}): Domain =
       send: { scope: 'send', seller: true },
       ...change.rights,
     }),
+    ...change.more,
   } as never);
   return assemble(base as never, [parcel] as never);
 };
@@ -380,4 +383,42 @@ test('what such a refusal says leads out of it', () => {
   const { operations, schema } = contractOf(withNew('purchaseOrder', 'Order'));
   expect(operations.operations).toMatchObject({ 'GET /purchase-orders': { id: 'listPurchaseOrders' } });
   expect(schema).toContain('type Order ');
+});
+
+const parts = (max: number) => list({ what: line(9) }, { max });
+/** With a limit, a list, a reaction and a timer. */
+const ruled = (limit = {}, { max = 9, when = 'open', wait = '3 days' } = {}): Change => ({
+  fields: { parts: parts(max) },
+  events: { partAdded: { adds: 'parts' } },
+  commands: { addPart: { emits: 'partAdded' } },
+  more: {
+    limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.', ...limit } },
+    reactions: { buyer: { deleted: { run: 'withdraw', when } } },
+    timers: { late: { after: 'placed', wait, run: 'withdraw', while: 'open' } },
+  },
+});
+
+test.each<[string, Change, readonly [weight: string, what: string]]>([
+  ['fewer of a limit', ruled({ max: 2 }), ['Breaks', 'limit parcel open max']],
+  ['more of a limit', ruled({ max: 4 }), ['New', 'limit parcel open max']],
+  ['a limit that counts others', ruled({ while: 'sent' }), ['Breaks', 'limit parcel open']],
+  ['another code of a limit', ruled({ code: 'parcel_too_many' }), ['Breaks', 'limit parcel open code']],
+  ['fewer items of a list', ruled({}, { max: 8 }), ['Breaks', 'list parcel parts max']],
+  ['more items of a list', ruled({}, { max: 10 }), ['New', 'list parcel parts max']],
+  ['a reaction in other cases', ruled({}, { when: 'sent' }), ['Warnings', 'reaction parcel buyer deleted']],
+  ['a timer of another length', ruled({}, { wait: '2 days' }), ['Warnings', 'timer parcel late']],
+])('%s is told', async (_, change, [weight, what]) => {
+  await call(shop(ruled()), 'record');
+  const { exit, output } = await call(shop(change), 'check');
+  expect(output.split('\n').map((line) => line.trim())).toEqual(expect.arrayContaining([weight, what]));
+  if (weight === 'Breaks') expect(exit).toBe(1);
+});
+
+test('a limit that is new breaks what was recorded, and says nothing against what an earlier release recorded', async () => {
+  await call(SHOP, 'record');
+  const limited = shop({ more: { limits: { open: { max: 3, says: 'Enough.' } } } });
+  expect((await call(limited, 'check')).output).toContain('limit parcel open');
+  const { rules: _, ...rights } = JSON.parse(await readFile(join(folder, 'rights.json'), 'utf8'));
+  await writeFile(join(folder, 'rights.json'), JSON.stringify(rights));
+  expect((await call(limited, 'check')).output).not.toContain('limit parcel open\n');
 });

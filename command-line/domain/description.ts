@@ -41,13 +41,13 @@ const describeAggregate = (domain: Domain, kind: Kind) => ({
   events: Object.values(kind.events).map((event) => describeEvent(domain, event)),
   rights: rightSentencesOf(domain, kind),
   tables: tablesFor(domain, kind),
-  reactions: reactionsOf(domain, kind),
-  limits: limitsOf(domain, kind),
-  timers: Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer)),
+  reactions: describeReactions(domain, kind),
+  limits: describeLimits(domain, kind),
+  timers: describeTimers(domain, kind),
   personal: personalOf(domain, kind),
 });
 
-const limitsOf = (domain: Domain, kind: Kind) =>
+export const describeLimits = (domain: Domain, kind: Kind) =>
   kind.limits.map(({ name, max, per, while: counting, refusal }) => ({
     name,
     max,
@@ -123,7 +123,10 @@ const tablesFor = (domain: Domain, { name }: Kind) =>
       indexes: definition.indexes,
     }));
 
-const reactionsOf = (domain: Domain, kind: Kind) => [
+export const describeReactions = (
+  domain: Domain,
+  kind: Kind,
+): readonly { readonly to: string; readonly runs: string; readonly if?: string }[] => [
   ...Object.entries(kind.reactions).flatMap(([reference, byEvent]) =>
     Object.entries(byEvent).map(([event, { run, when }]) => ({
       to: `${reference} ${event}`,
@@ -133,6 +136,8 @@ const reactionsOf = (domain: Domain, kind: Kind) => [
   ),
   ...Object.keys(kind.react).map((event) => ({ to: event, runs: 'code' })),
 ];
+
+export const describeTimers = (domain: Domain, kind: Kind) => Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer));
 
 const describeTimer = (domain: Domain, kind: Kind, { name, after, waitMs, run, while: during, unless, pause }: TimerInfo) => ({
   name,

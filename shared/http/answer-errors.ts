@@ -48,7 +48,12 @@ type Failure = {
 /** What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack would tell nothing of it. */
 const logFailure = (log: Log, error: unknown, failure: Failure): void => {
   if (failure.code === 'internal') log.error({ err: error, ...failure }, 'A request failed.');
-  else log.warn({ ...failure, reason: error instanceof Error ? error.message : String(error) }, 'A request was put off.');
+  else log.warn({ ...failure, ...reasonOf(error) }, 'A request was put off.');
+};
+
+const reasonOf = (error: unknown): { readonly reason: string; readonly cause?: string } => {
+  if (!(error instanceof Error)) return { reason: String(error) };
+  return { reason: error.message, ...(error.cause instanceof Error && { cause: error.cause.message }) };
 };
 
 /** Headers that a route may have set for an answer that it then did not give. */

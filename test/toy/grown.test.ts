@@ -11,6 +11,7 @@ import { searchDatabase } from '../engines/search-everywhere.ts';
 import { until } from '../engines/until.ts';
 import { startWebhookSink } from '../engines/webhook-sink.ts';
 import { after, before } from './grown.ts';
+import { helpdesk } from './helpdesk.ts';
 
 type History = readonly { readonly type: string; readonly changes?: readonly { readonly field: string }[] }[];
 
@@ -40,6 +41,17 @@ test('events of before fields were added are read with null or the default, and 
   await using installation = await startInstallation({ settings, admin, of: { domain: after, main: 'test/toy/after.ts' } });
   const status = async () => JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;
   expect(await status()).toMatchObject({ isOfThisRelease: false });
+  await expect(operate(['projection', 'rebuild'], installation.settings, helpdesk)).rejects.toThrow(
+    'The data here is of desk, and this is helpdesk: set DOMAIN_FILE to the file of desk',
+  );
+  const early = await restClientOf(installation)('GET', '/tickets');
+  expect({ status: early.status, code: early.body, after: early.headers.get('retry-after') }).toMatchObject({
+    ...{ status: 503, after: '10' },
+    code: { code: 'unavailable', detail: expect.stringContaining('is being made from the events') },
+  });
+  expect(await graphqlClientOf(installation)('{ tickets { place } }', {})).toMatchObject({
+    errors: [{ message: expect.stringContaining('is being made from the events'), extensions: { code: 'unavailable' } }],
+  });
   await operate(['projection', 'rebuild'], installation.settings, after);
   expect(await status()).toMatchObject({ isOfThisRelease: true });
   await operate(['client', 'grant-scopes', '--all'], installation.settings, after);

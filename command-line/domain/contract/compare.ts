@@ -2,6 +2,7 @@ import { compareEvents } from './compare-events.ts';
 import { compareGraphql } from './compare-graphql.ts';
 import { compareOperations } from './compare-operations.ts';
 import { compareRights } from './compare-rights.ts';
+import { compareRules } from './compare-rules.ts';
 import type { Contract } from './contract.ts';
 import type { Finding } from './finding.ts';
 
@@ -12,6 +13,7 @@ export const compareContracts = (before: Contract, after: Contract): readonly Fi
     ...compareOperations(before.operations, after.operations),
     ...compareGraphql(before.schema, after.schema),
     ...compareRights(before.rights, after.rights),
+    ...compareRules(before.rights.rules, after.rights.rules),
   ];
   // A body is the same in each of its media types.
   return [...new Map(all.map((finding) => [`${finding.what}: ${finding.says}`, finding])).values()];

@@ -9,6 +9,7 @@ import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
 import { personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+import { type KindRules, rulesOf } from './rules.ts';
 
 /** How events of a type are stored. */
 export type EventContract = {
@@ -47,6 +48,8 @@ export type Contract = {
     readonly domain: string;
     readonly scopes: readonly string[];
     readonly rights: Readonly<Record<string, RightReport>>;
+    /** Limits, and what follows of itself, by aggregate; formerly it was not recorded. */
+    readonly rules?: Readonly<Record<string, KindRules>>;
     /** The right by which each personal field is read. */
     readonly personal: Readonly<Record<string, string>>;
   };
@@ -73,6 +76,7 @@ export const contractOf = (domain: Domain): Contract => {
       scopes: policyOf(domain).scopes,
       rights: rightsReportOf(domain),
       personal: personalReadsOf(domain),
+      rules: rulesOf(domain),
     },
     schema: subgraphSdlOf(domain),
   };

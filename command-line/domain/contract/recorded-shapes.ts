@@ -36,6 +36,22 @@ export const PART_SHAPES = {
     scopes: z.array(z.string()),
     rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
     personal: z.record(z.string(), z.string()),
+    rules: z
+      .record(
+        z.string(),
+        z.looseObject({
+          limits: z
+            .record(
+              z.string(),
+              z.looseObject({ max: z.int(), per: z.array(z.string()), while: z.string().optional(), refusal: z.string() }),
+            )
+            .optional(),
+          lists: z.record(z.string(), z.int()).optional(),
+          reactions: z.record(z.string(), z.string()).optional(),
+          timers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+        }),
+      )
+      .optional(),
   }),
 };
 

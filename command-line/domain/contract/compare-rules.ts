@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { adds, breaks, byName, type Finding, warns } from './finding.ts';
+import type { KindRules, LimitRule } from './rules.ts';
+
+const NONE: KindRules = {};
+type Rules = Readonly<Record<string, KindRules>>;
+
+/** What was accepted and would be refused now breaks; what follows of itself is shown. Nothing is said where nothing was recorded of it yet. */
+export const compareRules = (before: Rules | undefined, after: Rules | undefined): readonly Finding[] => {
+  if (before === undefined || after === undefined) return [];
+  const { gone, came, both } = byName(before, after);
+  // That an aggregate is gone, the events say.
+  return [
+    ...both,
+    ...came.map((kind) => [kind, NONE, after[kind] ?? NONE] as const),
+    ...gone.map((kind) => [kind, before[kind] ?? NONE, NONE] as const),
+  ].flatMap(([kind, was, is]) => [
+    ...limitChanges(kind, was.limits ?? {}, is.limits ?? {}),
+    ...listChanges(kind, was.lists ?? {}, is.lists ?? {}),
+    ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
+    ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
+  ]);
+};
+
+type Limits = Readonly<Record<string, LimitRule>>;
+
+const limitChanges = (kind: string, before: Limits, after: Limits): readonly Finding[] => {
+  const { gone, came, both } = byName(before, after);
+  return [
+    ...gone.map((name) => adds(`limit ${kind} ${name}`, 'There is no such limit any more.')),
+    ...came.map((name) =>
+      breaks(
+        `limit ${kind} ${name}`,
+        `What was accepted is refused by a new limit: at most ${countedText(after[name])}.`,
+        'Let it through with its reason: what is there already does not count.',
+      ),
+    ),
+    ...both.flatMap(([name, was, is]) => limitChange(`limit ${kind} ${name}`, was, is)),
+  ];
+};
+
+const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Finding[] => {
+  const { max: had, refusal: by, ...counted } = was;
+  const { max, refusal, ...countedNow } = is;
+  const isOther = !isDeepStrictEqual(counted, countedNow);
+  return [
+    ...(isOther
+      ? [
+          breaks(
+            what,
+            `It counts others than before: at most ${countedText(is)}, and not ${countedText(was)}.`,
+            'Declare a limit of another name.',
+          ),
+        ]
+      : []),
+    ...(max < had ? [breaks(`${what} max`, `What was accepted is refused: at most ${max}, and not ${had}.`, `Leave it at ${had}.`)] : []),
+    ...(max > had ? [adds(`${what} max`, `At most ${max}, and not ${had}.`)] : []),
+    ...(refusal === by ? [] : [breaks(`${what} code`, `It is refused by ${refusal}, and was by ${by}.`, `Say \`code: '${by}'\`.`)]),
+  ];
+};
+
+const countedText = (limit: LimitRule | undefined): string =>
+  limit === undefined
+    ? ''
+    : `${limit.max} ${limit.per.length === 0 ? 'in all' : `of one ${limit.per.join(' and ')}`}${limit.while ? ` while ${limit.while}` : ''}`;
+
+type Lists = Readonly<Record<string, number>>;
+
+/** That a list is new or gone, the operations say. */
+const listChanges = (kind: string, before: Lists, after: Lists): readonly Finding[] =>
+  byName(before, after).both.flatMap(([name, had, max]) => {
+    const what = `list ${kind} ${name} max`;
+    if (max < had) return [breaks(what, `What was accepted is refused: at most ${max} items, and not ${had}.`, `Leave it at ${had}.`)];
+    return max > had ? [adds(what, `At most ${max} items, and not ${had}.`)] : [];
+  });
+
+const consequenceChanges = (
+  what: string,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): readonly Finding[] => {
+  const { gone, came, both } = byName(before, after);
+  return [
+    ...gone.map((name) => warns(`${what} ${name}`, 'It does not follow any more.')),
+    ...came.map((name) => adds(`${what} ${name}`, 'It follows from now on.')),
+    ...both.flatMap(([name, was, is]) =>
+      isDeepStrictEqual(was, is) ? [] : [warns(`${what} ${name}`, 'Something else follows than before, or at another time.')],
+    ),
+  ];
+};

@@ -1,0 +1,24 @@
+import { openPool } from '#shared/database/pool.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { readServedDomain, renameServedDomain } from '#shared/served-domain/served-domain.ts';
+import type { Command } from '../command.ts';
+import { openInstallation } from '../installation.ts';
+
+export const domainRename: Command = {
+  name: 'domain rename',
+  summary: 'Says that the domain whose data is here is called otherwise from now on: as it declares itself.',
+  positionals: ['<former name>'],
+  options: {},
+  examples: ['domain rename meetups'],
+  async run({ positionals: [from = ''] }, terminal) {
+    const { name } = terminal.domain;
+    await using installation = await openInstallation(terminal, { mayBeOfAnother: true });
+    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals', connectionsMax: 1 });
+    const served = await readServedDomain(pool);
+    if (served === undefined) throw new StartRefused('No domain was started on this data yet: start it, and its name is kept.');
+    if (!(await renameServedDomain(pool, { from, to: name }))) throw new StartRefused(`The data here is of ${served}, and not of ${from}.`);
+    await terminal.write(
+      `The data of ${from} is that of ${name} from now on. Processes that are running go on; start them anew under the new name.`,
+    );
+  },
+};
