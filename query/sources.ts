@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its declaration.
 import { type FactAt, factsIn, resolve } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
+import { type AskedList, askedColumn, askedListOf } from '#kernel/conditions/lists.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -49,10 +50,13 @@ export type Child = { readonly kind: Kind; readonly reference: string; readonly 
 
 /** Of a row by itself, and where it is joined to another, as `article.status`. */
 type NeededField = { readonly name: string; readonly column: string; readonly joined: string; readonly isInstant: boolean };
+/** The same of a list: what conditions ask of its items. */
+type NeededList = Omit<NeededField, 'isInstant'> & { readonly asked: AskedList };
 
 /** What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go too. */
 export type Needs = {
   readonly fields: readonly NeededField[];
+  readonly lists: readonly NeededList[];
   readonly behind: readonly {
     readonly reference: string;
     readonly column: string;
@@ -255,7 +259,11 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
   const parent = prefix === '' ? kind.parent : undefined;
   const references = new Set([...(parent === undefined ? [] : [parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
   return {
-    fields: [...new Set(['id', ...own, ...references])].map((name) => {
+    lists: [...new Set(own)].flatMap((name) => {
+      const asked = askedListOf(domain, kind, name);
+      return asked === undefined ? [] : [{ name, column: askedColumn(asked), joined: `${prefix}${askedColumn(asked)}`, asked }];
+    }),
+    fields: [...new Set(['id', ...own.filter((name) => !(name in kind.lists)), ...references])].map((name) => {
       const def = kind.fields[name];
       const each = column(name, def);
       return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
@@ -289,11 +297,12 @@ export const presentSql = ({ presence }: Source): readonly string[] =>
 export const isPresent = ({ presence }: Source, row: Row): boolean => !presence || (row[presence.column] === null) === presence.isNull;
 
 /** The fields of a row as rights ask for them. */
-export const fieldsIn = ({ fields }: Needs, row: Row, where: 'column' | 'joined' = 'column'): State => {
+export const fieldsIn = ({ fields, lists }: Needs, row: Row, where: 'column' | 'joined' = 'column'): State => {
   const state: Record<string, unknown> = {};
   for (const field of fields) {
     const value = row[field[where]];
     state[field.name] = field.isInstant && value instanceof Date ? isoText(value) : value;
   }
+  for (const list of lists) state[list.name] = row[list[where]] ?? [];
   return state;
 };

@@ -8,8 +8,8 @@ import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/ri
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
-import { column, targetOf } from '#kernel/registry/names.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { column, snake, targetOf } from '#kernel/registry/names.ts';
+import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { mayKnow } from '#kernel/visibility/may-know.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -65,7 +65,8 @@ const worldOf = (domain: Domain): fc.Arbitrary<World> => {
     const fields = fieldsOf(kind).map(
       ([name, def]) => [name, def.kind === 'states' ? randomOf(def) : fc.option(randomOf(def), { freq: 8 })] as const,
     );
-    const present = fc.record(Object.fromEntries(fields));
+    const lists = Object.values(kind.lists).map((list) => [list.name, itemsOf(list)] as const);
+    const present = fc.record(Object.fromEntries([...fields, ...lists]));
     const one = fc.oneof({ weight: 7, arbitrary: present }, { weight: 1, arbitrary: fc.constant('ended' as const) });
     return fc
       .array(one, { minLength: IDS, maxLength: IDS })
@@ -73,6 +74,19 @@ const worldOf = (domain: Domain): fc.Arbitrary<World> => {
   };
   const kinds = kindsOf(domain);
   return fc.tuple(...kinds.map(ofKind)).map((all) => new Map(kinds.map(({ name }, index) => [name, all[index] ?? new Map()])));
+};
+
+const ITEMS_MAX = 3;
+
+/** Told apart by numbers, or by their key. */
+const itemsOf = (list: ListInfo): fc.Arbitrary<readonly State[]> => {
+  const fields = Object.entries(list.fields).map(([name, def]) => [name, def.optional ? fc.option(randomOf(def)) : randomOf(def)] as const);
+  const item = fc.record({
+    id: list.key === undefined ? fc.integer({ min: 1, max: 99 }) : randomOf(list.id.def),
+    ...Object.fromEntries(fields),
+  });
+  const keyed = item.map((each) => (list.key === undefined ? each : { ...each, [list.key]: each.id }));
+  return fc.uniqueArray(keyed as fc.Arbitrary<State & { readonly id: unknown }>, { maxLength: ITEMS_MAX, selector: ({ id }) => id });
 };
 
 const findIn =
@@ -113,6 +127,11 @@ const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
       ...(staysWhenEnded(kind) ? ['deleted_at timestamptz'] : []),
     ];
     await pool.query(`create table readings.${kind.table} (${['id bigint primary key', ...columns].join(', ')})`);
+    for (const list of Object.values(kind.lists)) {
+      const ofItems = [[list.key ?? 'id', list.id.def] as const, ...Object.entries(list.fields)];
+      const all = ofItems.map(([name, def]) => `${column(name, def)} ${def.column}`);
+      await pool.query(`create table readings.${list.table} (${[`${snake(kind.name)}_id bigint`, ...all].join(', ')})`);
+    }
   }
 };
 const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
@@ -124,6 +143,21 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
     await pool.query(`insert into readings.${kind.table} select * from json_populate_recordset(null::readings.${kind.table}, $1::json)`, [
       JSON.stringify(rows),
     ]);
+    for (const list of Object.values(kind.lists)) {
+      const ofItems = [[list.key ?? 'id', list.id.def] as const, ...Object.entries(list.fields)];
+      const items = presentIn(world, kind).flatMap((state) =>
+        (state[list.name] as readonly State[]).map((item) =>
+          Object.fromEntries([
+            [`${snake(kind.name)}_id`, state.id],
+            ...ofItems.map(([name, def]) => [column(name, def), item[name] ?? null]),
+          ]),
+        ),
+      );
+      await pool.query(`truncate readings.${list.table}`);
+      await pool.query(`insert into readings.${list.table} select * from json_populate_recordset(null::readings.${list.table}, $1::json)`, [
+        JSON.stringify(items),
+      ]);
+    }
   }
 };
 

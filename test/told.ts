@@ -4,8 +4,9 @@ import type { Find, State } from '#kernel/conditions/holds.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import { evolveOf } from '#kernel/decide/evolve.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import { wire } from '#kernel/registry/names.ts';
-import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import type { Domain, EventInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { mayKnow as mayKnowInMemory, type Told } from '#kernel/visibility/may-know.ts';
 import type { EventId, Position, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
@@ -26,7 +27,15 @@ import { askersOf, callerOf, randomOf } from './readings.ts';
 const IDS = 4;
 const HISTORIES = 30;
 
-type Step = { readonly kind: Kind; readonly event: EventInfo; readonly id: number; readonly values: State; readonly mask: number };
+type Step = {
+  readonly kind: Kind;
+  readonly event: EventInfo;
+  readonly id: number;
+  readonly values: State;
+  readonly mask: number;
+  /** Of an event of an item: the item that it may add, change or remove. */
+  readonly item: State;
+};
 type Happened = { readonly recorded: RecordedEvent; readonly told: Told; readonly find: Find };
 
 /** Kinds of users are left out but for their roles: their names are sealed. */
@@ -40,9 +49,24 @@ const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
       return def.kind === 'list' ? [] : [[name, def.optional ? fc.option(value, { freq: 4 }) : value] as const];
     });
     return fc
-      .record({ id: fc.integer({ min: 1, max: IDS }), values: fc.record(Object.fromEntries(fields)), mask: fc.nat(255) })
+      .record({
+        id: fc.integer({ min: 1, max: IDS }),
+        values: fc.record(Object.fromEntries(fields)),
+        mask: fc.nat(255),
+        item: event.list === undefined ? fc.constant({}) : itemOf(event.list),
+      })
       .map((rest) => ({ kind, event, ...rest }));
   });
+};
+
+/** Few of them, so that most that are changed or removed are there. */
+const itemOf = ({ fields, id }: ListInfo): fc.Arbitrary<State> => {
+  const random = (def: FieldDef) => (def.kind === 'ref' ? fc.integer({ min: 1, max: IDS }) : randomOf(def));
+  const values = Object.entries(fields).map(
+    ([name, def]) => [wire(name, def), def.optional ? fc.option(random(def)) : random(def)] as const,
+  );
+  const known = id.def.kind === 'ref' || id.def.kind === 'integer' ? fc.integer({ min: 1, max: IDS }) : randomOf(id.def);
+  return fc.record({ [id.name]: known, ...Object.fromEntries(values) });
 };
 
 /** Leaves out of some steps what cannot happen, and folds the others. */
@@ -50,16 +74,18 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
   const states = new Map<string, AggregateState>();
   const folds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, evolveOf(kind)]));
   const all: Happened[] = [];
-  for (const { kind, event, id, values, mask } of steps) {
+  for (const step of steps) {
+    const { kind, event, id, values, mask } = step;
     const stream = streamName(kind.name, id);
     const before = states.get(stream) ?? ABSENT;
     if (event.effect === 'creates' ? before.status !== 'absent' : before.status !== 'present') continue;
+    if (itemIn(before, step) === undefined) continue;
     const fields = before.status === 'absent' ? values : before.fields;
     const isPartial = event.effect === 'changes' && event.content.length > 1;
     const given = event.content.filter(
       (name, index) => kind.fields[name]?.personal === undefined && (!isPartial || (mask & (1 << index)) !== 0),
     );
-    const data: Record<string, unknown> = { [`${kind.name}Id`]: id };
+    const data: Record<string, unknown> = { [`${kind.name}Id`]: id, ...itemIn(before, step) };
     for (const name of [...kind.identity, ...event.carries]) data[wire(name, kind.fields[name])] = fields[name];
     for (const name of given) data[wire(name, kind.fields[name])] = values[name];
     const metadata = storeMetadata(event.version, context);
@@ -77,6 +103,15 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
     });
   }
   return all;
+};
+
+/** What an event says of an item; nothing if that cannot happen to it. */
+const itemIn = (before: AggregateState, { event: { list, effect }, item }: Step): State | undefined => {
+  if (list === undefined) return {};
+  const all = before.status === 'present' ? ((before.fields[list.name] ?? []) as readonly State[]) : [];
+  const isThere = all.some(({ id }) => id === item[list.id.name]);
+  if (isThere === (effect === 'adds')) return undefined;
+  return effect === 'adds' || effect === 'updates' ? item : { [list.id.name]: item[list.id.name] };
 };
 
 type Following = { readonly from: number; readonly pages: readonly number[]; readonly stepsMax: number };

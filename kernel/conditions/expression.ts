@@ -14,7 +14,7 @@ export type Expression =
   | { readonly op: 'min' | 'max'; readonly field: string; readonly than: number | string }
   | { readonly op: 'caller'; readonly field: string }
   | { readonly op: 'at'; readonly field: string; readonly kind: string; readonly of: Expression }
-  | { readonly op: 'some'; readonly list: string; readonly of: Expression };
+  | { readonly op: 'some'; readonly field: string; readonly of: Expression };
 
 export const always = { op: 'const', value: true } as const;
 export const never = { op: 'const', value: false } as const;
@@ -72,7 +72,7 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
   const list = kind.lists[name];
   if (list !== undefined) {
     const item = { ...kind, name: `${kind.name}.${name}`, fields: fieldsOfItem(list), facts: {}, owner: undefined };
-    return { op: 'some', list: name, of: resolve(domain, item, (value as { some: unknown }).some) };
+    return { op: 'some', field: name, of: resolve(domain, item, (value as { some: unknown }).some) };
   }
   return matches(name, value);
 };
@@ -103,7 +103,7 @@ export const knowing = (expression: Expression, field: string, value: unknown): 
   }
 };
 
-/** A field that a condition asks, behind which references. */
+/** A field or a list that a condition asks, behind which references. */
 export type FactAt = { readonly field: string; readonly path: readonly string[] };
 
 /** What a condition depends on. */
@@ -117,7 +117,6 @@ export const factsIn = (expression: Expression, path: readonly string[] = []): r
     case 'at':
       return factsIn(expression.of, [...path, expression.field]);
     case 'const':
-    case 'some':
       return [];
     default:
       return [{ field: expression.field, path }];
@@ -135,7 +134,7 @@ export const callersIn = (expression: Expression, path: readonly string[] = []):
     case 'at':
       return callersIn(expression.of, [...path, expression.field]);
     case 'some':
-      return callersIn(expression.of, [...path, expression.list]);
+      return callersIn(expression.of, [...path, expression.field]);
     case 'caller':
       return [{ field: expression.field, path }];
     default:

@@ -1,7 +1,7 @@
 import { capital, wire } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
-import { compare } from './holds.ts';
+import { compare, holdsOf, type State } from './holds.ts';
 
 /**
  * What a right depends on, flat, as a change carries it along: the owner as `ownerId`, other fields after their aggregate, as
@@ -53,11 +53,18 @@ export const checkOf = (expression: Expression, at: At): Check => {
     }
     case 'at':
       return behind(expression, at);
-    case 'some':
-      // Facts hold no lists.
-      return () => false;
+    case 'some': {
+      const key = keyOf(at, expression.field);
+      const holds = holdsOf(expression.of);
+      return (facts, callerId) => itemsIn(facts[key]).some((item) => holds(item, callerId, findNothing));
+    }
   }
 };
+
+/** Of a list, a fact has what conditions ask of its items. */
+const itemsIn = (fact: unknown): readonly State[] => (Array.isArray(fact) ? fact : []);
+/** Nothing is asked behind the references of items. */
+const findNothing = (): undefined => undefined;
 
 /** Nothing is true of what is not there: of that, no fact is known. */
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
@@ -83,7 +90,6 @@ export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
     case 'not':
       return factsIn(expression.of, at);
     case 'const':
-    case 'some':
       return [];
     case 'at': {
       const there = thereOf(expression, at);
@@ -107,7 +113,6 @@ export const questionsIn = (expression: Expression, at: At): readonly Question[]
     case 'not':
       return questionsIn(expression.of, at);
     case 'const':
-    case 'some':
       return [];
     case 'at':
       return [{ asked: expression, at }, ...questionsIn(expression.of, thereOf(expression, at))];
@@ -131,11 +136,28 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
       return factsIn(expression, at).some(({ key }) => facts[key] !== undefined)
         ? leftBy(expression.of, thereOf(expression, at), facts)
         : never;
-    case 'caller': {
-      const id = facts[keyOf(at, expression.field)];
-      return typeof id === 'number' ? { op: 'caller', field: String(id) } : never;
-    }
+    case 'caller':
+      return callerLeft(facts[keyOf(at, expression.field)]);
+    case 'some':
+      return or(...itemsIn(facts[keyOf(at, expression.field)]).map((item) => leftOfItem(expression.of, item)));
     default:
       return checkOf(expression, at)(facts, null) ? always : never;
+  }
+};
+
+const callerLeft = (id: unknown): Expression => (typeof id === 'number' ? { op: 'caller', field: String(id) } : never);
+
+const leftOfItem = (expression: Expression, item: State): Expression => {
+  switch (expression.op) {
+    case 'and':
+      return and(...expression.of.map((each) => leftOfItem(each, item)));
+    case 'or':
+      return or(...expression.of.map((each) => leftOfItem(each, item)));
+    case 'not':
+      return negate(leftOfItem(expression.of, item));
+    case 'caller':
+      return callerLeft(item[expression.field]);
+    default:
+      return holdsOf(expression)(item, null, findNothing) ? always : never;
   }
 };

@@ -69,9 +69,9 @@ const compile = (expression: Expression): Holds => {
       };
     }
     case 'some': {
-      const { list } = expression;
+      const { field } = expression;
       const holds = holdsOf(expression.of);
-      return (state, callerId, find) => ((state[list] ?? []) as readonly State[]).some((item) => holds(item, callerId, find));
+      return (state, callerId, find) => ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find));
     }
   }
 };

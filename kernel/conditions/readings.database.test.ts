@@ -1,4 +1,4 @@
-import { choice, flag, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { describeReadings } from '../../test/readings.ts';
 import { describeTold } from '../../test/told.ts';
 import { domain } from '../declare/domain.ts';
@@ -93,6 +93,84 @@ const reply = aggregate('shortReply', {
   },
 });
 
-const conditions = assemble(base, [team, claim, remark, reply]);
+/** What may be read through a list of another: by its members, by some of them, and over two references. */
+const union = aggregate('union', {
+  fields: {
+    open: flag(),
+    officers: list(
+      { user: ref(user), level: choice('clerical', 'chief'), paid: integer(0, 9), until: instant().optional() },
+      { max: 9, key: 'user' },
+    ),
+  },
+  events: {
+    founded: { creates: ['open'] },
+    opened: { sets: { open: true } },
+    joined: { adds: 'officers' },
+    promoted: { updates: 'officers' },
+    retired: { removes: 'officers' },
+    noted: { adds: 'officers', sets: { open: false }, internal: true },
+    closed: { ends: true },
+  },
+  commands: {
+    found: { emits: 'founded' },
+    open: { emits: 'opened' },
+    join: { emits: 'joined' },
+    promote: { emits: 'promoted' },
+    retire: { emits: 'retired' },
+    close: { emits: 'closed' },
+  },
+  rights: {
+    read: {
+      clerk: { officers: { some: { user: 'caller' } } },
+      approver: { officers: { some: { user: 'caller', level: 'chief', until: { not: null } } } },
+      auditor: { officers: { some: { paid: { min: 5 }, until: { max: '2026-02-01' } } }, open: true },
+    },
+    write: { signedIn: { officers: { some: { user: 'caller', paid: { not: [1, 2] } } } } },
+  },
+});
+const crew = aggregate('crew', {
+  fields: {
+    union: ref(union).optional(),
+    hands: list({ who: ref(user).optional(), skill: integer(0, 9) }, { max: 9, one: 'crewHand' }),
+  },
+  events: {
+    hired: { creates: ['union'] },
+    moved: { changes: ['union'] },
+    manned: { adds: 'hands' },
+    trained: { updates: 'hands' },
+    left: { removes: 'hands' },
+    paidOff: { ends: true },
+  },
+  commands: {
+    hire: { emits: 'hired' },
+    move: { emits: 'moved' },
+    man: { emits: 'manned' },
+    train: { emits: 'trained' },
+    leave: { emits: 'left' },
+    payOff: { emits: 'paidOff' },
+  },
+  facts: { ours: { hands: { some: { who: 'caller' } } } },
+  rights: { read: { as: 'union', clerk: 'ours', auditor: true } },
+});
+const task = aggregate('task', {
+  fields: { crew: ref(crew), status: states('open', 'done', 'secret') },
+  events: {
+    given: { creates: ['crew'] },
+    passed: { changes: ['crew'] },
+    done: { sets: { status: 'done' } },
+    hidden: { sets: { status: 'secret' } },
+  },
+  commands: { give: { emits: 'given' }, pass: { emits: 'passed' }, finish: { emits: 'done' }, hide: { emits: 'hidden' } },
+  rights: {
+    read: {
+      anyone: 'done',
+      clerk: ['done', { open: true, crew: { hands: { some: { who: 'caller', skill: { min: 3 } } } } }],
+      approver: [{ crew: { union: { officers: { some: { user: 'caller' } } } } }, { open: true, crew: { union: { open: true } } }],
+      auditor: { secret: false, crew: { ours: false } },
+    },
+  },
+});
+
+const conditions = assemble(base, [team, claim, remark, reply, union, crew, task]);
 describeReadings(conditions);
 describeTold(conditions);

@@ -54,7 +54,7 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
       return behindSql(writer, expression, place, depth);
     case 'some': {
       const item = name(`item_${depth}`);
-      const list = kind.lists[expression.list];
+      const list = kind.lists[expression.field];
       if (list === undefined) return sql`false`;
       const items = { ...kind, fields: fieldsOfItem(list) };
       const condition = conditionSql(writer, expression.of, { domain: place.domain, kind: items, row: item }, depth + 1);

@@ -27,7 +27,7 @@ export const wordsOf = (expression: Expression, place: Place = { path: [] }): st
     case 'at':
       return behind(expression, place);
     case 'some':
-      return `for one of ${thing(expression.list, place)}, ${wordsOf(expression.of)}`;
+      return `for one of ${thing(expression.field, place)}, ${wordsOf(expression.of)}`;
   }
 };
 

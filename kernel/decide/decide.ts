@@ -68,9 +68,11 @@ const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']
   actor: callerId === null ? 'anonymous' : `user:${callerId}`,
 });
 
-/** What is about to be: who and what it belongs to, of which rights and guards are asked. */
+/** What is about to be: who and what it belongs to, and what its form refers to, of which rights and guards are asked. */
 export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
-  const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
+  const given = Object.values(kind.events).flatMap(({ effect, content }) => (effect === 'creates' ? content : []));
+  const references = given.filter((name) => kind.fields[name]?.kind === 'ref');
+  const identity = [...new Set([...kind.identity, ...references])].map((name) => [name, wire(name, kind.fields[name])] as const);
   return (form, state) => {
     if (state.status !== 'absent' || state.abandoned !== undefined) throw new Rejection('id_taken');
     const fields: Record<string, unknown> = { id: form[`${kind.name}Id`] };

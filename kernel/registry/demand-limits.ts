@@ -52,7 +52,7 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
     case 'caller':
       return 'the caller';
     case 'some':
-      return `the items of ${expression.list}`;
+      return `the items of ${expression.field}`;
     case 'is':
     case 'min':
     case 'max':

@@ -32,6 +32,13 @@ const declared = (item: Fields, options: Options, { name = 'note', events, comma
     } as never),
   ] as never);
 
+const byPayer = { rows: { some: { payer: { name: 'Ada' } } } };
+const shutting = (rest: object): More => ({
+  events: { shut: { sets: { status: 'shut' } } },
+  commands: { shut: { emits: 'shut' } },
+  rest,
+});
+
 test('a list that is right is taken', () => {
   const { lists, fields } = declared(amount, { max: 3 }).kinds.note ?? {};
   expect(fields).not.toHaveProperty('rows');
@@ -122,36 +129,40 @@ test.each<[string, Fields, Options, More, string]>([
     { commands: { make: { emits: 'made', next: ['addRow'] } } },
     'note: the command make is followed by addRow, which is of an item: leave that out.',
   ],
-  [
-    'a right by items',
+  ...['while', 'unless', 'pause'].map((when): [string, Fields, Options, More, string] => [
+    `a condition on items in a timer's ${when}`,
     amount,
     { max: 3 },
-    { rights: { read: { anyone: { rows: { some: { amount: 1 } } } } } },
-    'note: a condition on the rows cannot be carried out yet; leave it out.',
-  ],
+    shutting({ timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } } } }),
+    'note: a timer or a reaction has a condition on the rows, which it cannot be asked: ask for a number that is derived from the list.',
+  ]),
   [
-    'a fact of items',
+    'a condition on items in a reaction',
     amount,
     { max: 3 },
-    { facts: { paid: [{ open: true, rows: { some: { amount: 1 } } }] } },
-    'note: a condition on the rows',
+    shutting({ reactions: { clerk: { deleted: { run: 'shut', when: { rows: { some: { amount: 1 } } } } } } }),
+    'note: a timer or a reaction has a condition on the rows',
   ],
   ...[
-    ['a guard', { commands: { shut: { emits: 'shut', when: { rows: { some: { amount: 1 } } } } } }],
-    ['what must hold', { rest: { invariants: { paid: { rows: { some: { amount: 1 } } } } } }],
-    ['what an item is added by', { commands: { addRow: { emits: 'rowAdded', when: [{ rows: { some: { amount: 1 } } }] } } }],
-    ['a negated fact', { facts: { paid: { rows: { some: { amount: 1 } } } }, rights: { read: { anyone: { paid: false } } } }],
-    ...['while', 'unless', 'pause'].map((when): [string, More] => [
-      `a timer's ${when}`,
-      { rest: { timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } } } } },
-    ]),
-    ['a reaction', { rest: { reactions: { clerk: { deleted: { run: 'shut', when: { rows: { some: { amount: 1 } } } } } } } }],
-  ].map(([what, more]): [string, Fields, Options, More, string] => {
-    const shutting = { events: { shut: { sets: { status: 'shut' } } }, ...(more as More) };
-    const commands = { shut: { emits: 'shut' }, ...(more as More).commands };
-    const says = 'note: a condition on the rows cannot be carried out yet; leave it out.';
-    return [`a condition on items in ${what}`, amount, { max: 3 }, { ...shutting, commands }, says];
-  }),
+    ['a right', { rights: { read: { anyone: byPayer } } }],
+    ['a fact', { facts: { paid: [{ open: true, ...byPayer }] } }],
+    ['a guard', { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: 'shut', when: byPayer } } }],
+    ['what must hold', { rest: { invariants: { paid: byPayer } } }],
+    ['what an item is added by', { commands: { addRow: { emits: 'rowAdded', when: [byPayer] } } }],
+  ].map(([what, more]): [string, Fields, Options, More, string] => [
+    `what an item leads to in ${what}`,
+    { payer: ref(user) },
+    { max: 3 },
+    more as More,
+    'note: a condition on the rows asks what the payer of an item leads to, which nobody reads: ask for the caller, or for fields of the item.',
+  ]),
+  [
+    'a personal field of an item in a right',
+    { remark: line(9).personal() },
+    { max: 3 },
+    { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
+    'note: a condition on the rows asks for remark, which is personal, so that nobody could say who may know of events: ask for another field.',
+  ],
   ['a list whose items are called like the owner', amount, { max: 3, one: 'clerk' }, {}, 'calls one of its items clerk, which events say'],
   [
     'a list whose items are called like what has them',
@@ -195,13 +206,13 @@ test.each<[string, Fields, Options, More, string]>([
 const made = { events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };
 const open = { rights: { read: { anyone: true } } };
 
-test('a condition on items behind a reference is refused', () => {
-  const task = { ...made, ...open, fields: { rows: list(amount, { max: 3 }) } };
+test('what an item leads to behind a reference is refused by the place', () => {
+  const task = { ...made, ...open, fields: { rows: list({ payer: ref(user) }, { max: 3 }) } };
   const note = { ...made, fields: { task: ref('task') }, rights: { read: { anyone: { task: { done: false } } } } };
-  const facts = { done: { rows: { some: { amount: 1 } } } };
+  const facts = { done: byPayer };
   const all = [aggregate('task', { ...task, facts } as never), aggregate('note', { ...note, parent: 'task' } as never)];
   expect(() => assemble(base, all.toReversed() as never)).toThrow(
-    'note: a condition on the task.rows cannot be carried out yet; leave it out.',
+    'note: of its task: a condition on the rows asks what the payer of an item leads to',
   );
 });
 

@@ -1,15 +1,14 @@
 import type { ZodNumber } from 'zod';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { type Expression, resolve } from '../conditions/expression.ts';
-import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { wrongConditionsOnItems } from './list-conditions.ts';
 import { column, wire } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
 
 /** Refuses lists that cannot be carried out, each in one sentence that says where it stands and the way out. */
 export const demandLists = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
-  const [wrong] = [...kinds.flatMap(wrongIn), ...askingIn(domain)];
+  const [wrong] = [...kinds.flatMap(wrongIn), ...wrongConditionsOnItems(domain)];
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
@@ -128,39 +127,4 @@ const wrongCommand = (kind: Kind, { name, events, decide, requires, next }: Comm
       ? []
       : [`${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: leave that out.`]),
   ];
-};
-
-/** Conditions on items, which facts cannot answer, so that their negation would open what is to be hidden. */
-const askingIn = (domain: Domain): readonly string[] =>
-  [
-    ...[...rightsOf(domain).values()].flatMap(({ kind, alternatives }) => alternatives.map((each) => [kind?.name, each] as const)),
-    ...Object.values(domain.kinds).flatMap((kind) =>
-      conditionsOf(kind).flatMap((each) => (each === undefined ? [] : [[kind.name, resolve(domain, kind, each)] as const])),
-    ),
-  ].flatMap(([name, expression]) =>
-    listsAskedIn(expression).map((list) => `${name}: a condition on the ${list} cannot be carried out yet; leave it out.`),
-  );
-
-const conditionsOf = ({ facts, commands, invariants, timers, reactions }: Kind): readonly unknown[] => [
-  ...Object.values(facts),
-  ...Object.values(invariants),
-  ...Object.values(commands).map(({ when }) => when),
-  ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
-  ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
-];
-
-const listsAskedIn = (expression: Expression): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap(listsAskedIn);
-    case 'not':
-      return listsAskedIn(expression.of);
-    case 'at':
-      return listsAskedIn(expression.of).map((list) => `${expression.field}.${list}`);
-    case 'some':
-      return [expression.list];
-    default:
-      return [];
-  }
 };

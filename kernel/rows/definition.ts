@@ -11,12 +11,13 @@ export type TableDefinition = {
   readonly unsampled: string | undefined;
 };
 
-export const definitionOf = (kind: Kind): TableDefinition => {
+/** `ways` are the references by which lists are come by beside those of its own. */
+export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
   const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
   return {
     table: `create table ${name} (\n  ${linesOf(kind).join(',\n  ')}\n)`,
-    indexes: [...orderIndexes(kind), ...sortIndexes(kind), ...filterIndexes(kind)],
+    indexes: [...orderIndexes(kind, ways), ...sortIndexes(kind), ...filterIndexes(kind)],
     unsampled: personal.length === 0 ? undefined : `alter table ${name} ${unsampled.join(', ')}`,
   };
 };
@@ -54,7 +55,7 @@ const searchOf = (kind: Kind): readonly string[] => {
  * Lists of all, under a parent, and of an owner. Led by the state: a list is a page of one state, or of each, so that what a reader may
  * not see is never passed over row by row.
  */
-const orderIndexes = (kind: Kind): readonly string[] => {
+const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] => {
   const { name: table } = tableOf(kind);
   const created = kind.oldestFirst ? 'created_at, id' : 'created_at desc, id desc';
   if (staysWhenEnded(kind)) {
@@ -72,6 +73,7 @@ const orderIndexes = (kind: Kind): readonly string[] => {
   return [
     parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
     ...(owner === undefined ? [] : [by(owner, parent === undefined ? led : 'id')]),
+    ...ways.map((way) => by(way, led)),
   ];
 };
 

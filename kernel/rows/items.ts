@@ -1,6 +1,7 @@
 import { type ItemChange, sealOf, type Table } from '#shared/read-model/change.ts';
+import { fieldsOfItem } from '../conditions/expression.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { column, wire } from '../registry/names.ts';
+import { column, snake, wire } from '../registry/names.ts';
 import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 import type { Projected } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
@@ -51,9 +52,10 @@ export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
 const personalIn = ({ fields }: ListInfo): readonly (readonly [string, FieldDef])[] =>
   Object.entries(fields).filter(([, { personal }]) => personal);
 
-/** The SQL that makes it, with an index for its order, and one by which what is personal is found. */
-export const itemDefinitionOf = (kind: Kind, list: ListInfo): TableDefinition => {
+/** The SQL that makes it, with an index for its order, one by which what is personal is found, and one by each field that leads to the caller. */
+export const itemDefinitionOf = (kind: Kind, list: ListInfo, ways: readonly string[] = []): TableDefinition => {
   const { name, columns, key, order, personal, person } = itemTableOf(kind, list);
+  const all = fieldsOfItem(list);
   const defs = new Map(Object.entries(list.fields).map(([field, def]) => [column(field, def), def]));
   const lines = Object.entries(columns).map(([each, type]) => {
     const def = defs.get(each);
@@ -66,6 +68,7 @@ export const itemDefinitionOf = (kind: Kind, list: ListInfo): TableDefinition =>
     indexes: [
       ...(list.isOrdered ? [`create index ${name}_in_order on ${name} (${key[0]}, ${order}, ${key[1]})`] : []),
       ...(person === null ? [] : [`create index ${name}_by_person on ${name} (${person}, ${key.join(', ')})`]),
+      ...ways.map((way) => `create index ${name}_with_${snake(way)} on ${name} (${column(way, all[way])}, ${key[0]})`),
     ],
     unsampled:
       personal.length === 0

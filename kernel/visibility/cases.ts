@@ -1,5 +1,6 @@
-import { type Expression, resolve } from '../conditions/expression.ts';
+import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { checkOf, type Fact, type Facts, factOf, factsIn } from '../conditions/facts.ts';
+import { type AskedList, askedListOf, asksIn } from '../conditions/lists.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
@@ -63,6 +64,8 @@ const productOf = (values: readonly (readonly [key: string, values: readonly unk
 /** Those that rights tell apart. */
 const valuesOf = (domain: Domain, kind: Kind, fact: Fact, { owner, other }: Persons): readonly unknown[] => {
   const of = fact.path.reduce<Kind | undefined>((at, reference) => at && targetIn(domain, at, reference), kind);
+  const list = of && askedListOf(domain, of, fact.field);
+  if (list !== undefined) return itemsOf(list, { domain, kind, fact, persons: { owner, other } });
   const def = of?.fields[fact.field];
   if (fact.field === 'id' || (def?.kind === 'ref' && targetOf(def) === 'user')) return [owner, other];
   const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key), 0])]);
@@ -74,9 +77,33 @@ const targetIn = (domain: Domain, kind: Kind, reference: string): Kind | undefin
   return def && domain.kinds[targetOf(def)];
 };
 
+type Listed = { readonly domain: Domain; readonly kind: Kind; readonly fact: Fact; readonly persons: Persons };
+
+/** Nothing in the list, or one item of each sort. */
+const itemsOf = ({ list, fields }: AskedList, { domain, kind, fact, persons: { owner, other } }: Listed): readonly (readonly Facts[])[] => {
+  const defs = fieldsOfItem(list);
+  const asked = readingRights(domain, kind)
+    .flatMap((right) => questionsOf(domain, right))
+    .flatMap(({ asked: each, at }) => (each.op === 'some' && factOf(at, each.field).key === fact.key ? asksIn(each.of) : []));
+  const valuesOfField = (name: string): readonly unknown[] => {
+    const def = defs[name];
+    if (def?.kind === 'ref' && targetOf(def) === 'user') return [owner, other];
+    const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...asked.flatMap(namedBy(name)), 0])]);
+    return def?.optional ? [...all, null] : all;
+  };
+  return [[], ...productOf(fields.map((name) => [name, valuesOfField(name)])).map((item) => [item])];
+};
+
+const namedBy =
+  (field: string) =>
+  (asked: Expression): readonly unknown[] => {
+    if (!('field' in asked) || asked.field !== field) return [];
+    return asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : [];
+  };
+
 /** The values that a field is compared with. */
 const namedIn = (domain: Domain, kind: Kind, key: string): readonly unknown[] =>
   readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
     .filter(({ asked, at }) => factOf(at, asked.field).key === key)
-    .flatMap(({ asked }) => (asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : []));
+    .flatMap(({ asked }) => namedBy(asked.field)(asked));

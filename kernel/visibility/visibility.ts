@@ -213,7 +213,7 @@ const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: Rea
 
 const takesAway = (domain: Domain, kind: Kind, event: EventInfo): boolean => {
   if (event.effect === 'ends' || event.effect === 'creates') return event.effect === 'ends';
-  const changed = new Set([...Object.keys(event.sets), ...event.values]);
+  const changed = new Set([...Object.keys(event.sets), ...event.values, ...(event.list === undefined ? [] : [event.list.name])]);
   return conditionsOn(domain, kind).some((each) => asksFor(domain, each, kind, changed) && leftAfter(event, each) !== always);
 };
 

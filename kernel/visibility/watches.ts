@@ -5,12 +5,13 @@ import type { State } from '../conditions/holds.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { watchedItemsOf } from './watched-items.ts';
 
 /** What must be known of one kind of aggregate, and since when, to say who may know of an event: what rights to read ask for. */
 export type Watch = {
   /** The references that never change, and how events name them. */
   readonly fixed: readonly (readonly [field: string, key: string])[];
-  /** The other fields. */
+  /** The other fields, and lists. */
   readonly fields: ReadonlySet<string>;
   /** Whether it takes a look back: not if every event tells all of it. */
   readonly hasHistory: boolean;
@@ -67,10 +68,12 @@ const watchAll = (domain: Domain): ReadonlyMap<string, Watch> => {
       of(parent);
       parents.add(parent);
     }
-  return new Map([...asked].map(([kind, fields]) => [kind.name, watchOf(kind, fields, parents.has(kind))]));
+  return new Map([...asked].map(([kind, fields]) => [kind.name, watchOf(domain, kind, { asked: fields, isParent: parents.has(kind) })]));
 };
 
-const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Watch => {
+type Asked = { readonly asked: ReadonlySet<string>; readonly isParent: boolean };
+
+const watchOf = (domain: Domain, kind: Kind, { asked, isParent }: Asked): Watch => {
   const events = Object.values(kind.events);
   const changes = (name: string) =>
     events.some(({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)));
@@ -90,22 +93,25 @@ const watchOf = (kind: Kind, asked: ReadonlySet<string>, isParent: boolean): Wat
     fixed: fixed.map((name) => [name, wire(name, kind.fields[name])]),
     fields,
     hasHistory: isParent || fields.size > 0,
-    folds: new Map(events.map((event) => [event.type, foldOf(kind, event, fields)])),
+    folds: new Map(events.map((event) => [event.type, foldOf(domain, kind, { event, fields })])),
   };
 };
 
 /** The same as the fold of an aggregate, of what is watched. */
-const foldOf = (kind: Kind, event: EventInfo, fields: ReadonlySet<string>): Fold => {
+const foldOf = (domain: Domain, kind: Kind, { event, fields }: { event: EventInfo; fields: ReadonlySet<string> }): Fold => {
   const { effect, sets } = event;
+  const items = watchedItemsOf(domain, kind, { event, lists: fields });
   const isCreation = effect === 'creates';
   const isEnd = effect === 'ends';
   const identity = event.spec.claim === true ? [] : kind.identity;
   const given = [...new Set([...identity, ...event.values])].filter((name) => fields.has(name));
   const set = Object.entries(sets).filter(([name]) => fields.has(name));
-  const nothing = Object.fromEntries([...fields].map((name) => [name, isCreation ? (kind.fields[name]?.initial ?? null) : null]));
+  const nothing = Object.fromEntries(
+    [...fields].map((name) => [name, name in kind.lists ? [] : isCreation ? (kind.fields[name]?.initial ?? null) : null]),
+  );
   const constants = Object.fromEntries(set.filter(([, value]) => value !== 'now' && value !== 'caller'));
   const others = set.filter(([, value]) => value === 'now' || value === 'caller');
-  const takesData = given.length > 0 || others.length > 0;
+  const takesData = given.length > 0 || others.length > 0 || items !== undefined;
   return {
     isCreation,
     isEnd,
@@ -121,6 +127,7 @@ const foldOf = (kind: Kind, event: EventInfo, fields: ReadonlySet<string>): Fold
         const value = clear?.data[wire(name, kind.fields[name])];
         if (clear === undefined || value !== undefined) state[name] = value;
       }
+      if (items !== undefined) state[items.list] = items.apply(before?.[items.list], clear?.data);
       for (const [name, value] of others) state[name] = clear && (value === 'now' ? clear.at : userOf(clear.origin.actor));
       return state;
     },

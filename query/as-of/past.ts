@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { askedColumn, askedItems, askedListsOf } from '#kernel/conditions/lists.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
@@ -53,7 +54,12 @@ const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Doma
   const finders = new Map(
     [...readTwiceIn(domain)].map((kind) => [kind, keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id)))]),
   );
+  const askedOf = askedIn(domain);
   const find: Past['find'] = async (kind, id) => {
+    const standing = await findWhole(kind, id);
+    return standing.row === undefined ? standing : { ...standing, row: { ...standing.row, ...askedOf(kind, standing.items) } };
+  };
+  const findWhole: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
     const standing = await (finders.get(kind)?.(id) ?? fold(kind, streamName(kind, id)));
     const { row } = standing;
@@ -81,6 +87,15 @@ const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Doma
     isTired: () => read() >= EVENTS_MAX,
   };
 };
+
+/** What rights ask of lists, as rows have it. */
+const askedIn =
+  (domain: Domain) =>
+  (kind: Kind, items: Standing['items']): Readonly<Record<string, unknown>> => {
+    const of = domain.kinds[kind];
+    const lists = of === undefined ? [] : askedListsOf(domain, of);
+    return Object.fromEntries(lists.map((asked) => [askedColumn(asked), askedItems(asked, items.get(asked.list.table) ?? [])]));
+  };
 
 /** Kinds that others refer to, or that have lists. */
 const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Facts } from '#kernel/conditions/facts.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -108,7 +109,7 @@ export class Lane {
   /** Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a user. */
   concerned({ resource, former, origin }: Change): readonly User[] {
     const actor = origin ? userOf(origin.actor) : undefined;
-    const ids = new Set([...Object.values(resource), ...Object.values(former ?? {}), actor]);
+    const ids = new Set([...numbersIn(resource), ...numbersIn(former ?? {}), actor]);
     return [...ids].map((id) => this.#users.get(id as UserId)?.caller).filter((caller) => caller !== undefined);
   }
 
@@ -154,6 +155,10 @@ export class Lane {
     return { sent, writes, bytes, room: this.seats.size === 1 ? room : undefined };
   }
 }
+
+/** Those of items too. */
+const numbersIn = (facts: Facts): readonly unknown[] =>
+  Object.values(facts).flatMap((fact) => (Array.isArray(fact) ? fact.flatMap((item: object) => Object.values(item)) : [fact]));
 
 /** What is written at once: of one change, or of several. */
 type Message = Messages & { readonly first: Position; readonly last: Position; readonly count: number };

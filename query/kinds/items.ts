@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
+import { askedItemsSql } from '#kernel/conditions/lists.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
@@ -65,18 +66,22 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
   };
 };
 
-/** What is read of what a reference leads to: what is shown of it, and what the right to read it asks. */
-const readOf = (domain: Domain, { label, name }: Kind): readonly string[] => [
-  ...new Set([
-    ...demandSource(sourcesOf(domain), name).needs.fields.map(({ column }) => column),
-    ...(label === undefined ? [] : [snake(label)]),
-  ]),
-];
+/** What is read of what a reference leads to: what is shown of it, and what the right to read it asks; each with its SQL. */
+const readOf = (domain: Domain, kind: Kind): readonly (readonly [column: string, sqlOf: (alias: string) => string])[] => {
+  const { fields, lists } = demandSource(sourcesOf(domain), kind.name).needs;
+  const columns = new Set([...fields.map(({ column }) => column), ...(kind.label === undefined ? [] : [snake(kind.label)])]);
+  return [
+    ...[...columns].map((column) => [column, (alias: string) => `${alias}.${column}`] as const),
+    ...lists.map(
+      ({ column, asked }) => [column, (alias: string) => askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })] as const,
+    ),
+  ];
+};
 
 const referencesOf = (domain: Domain, { members }: ItemSource): Joins => {
   const references = members.flatMap(({ name, column, target }, index) => (target ? [{ name, column, target, alias: `r${index}` }] : []));
   const columns = references.flatMap(({ name, target, alias }) =>
-    readOf(domain, target).map((each) => `, ${alias}.${each} as "${name}.${each}"`),
+    readOf(domain, target).map(([each, sqlOf]) => `, ${sqlOf(alias)} as "${name}.${each}"`),
   );
   return {
     columns: columns.join(''),
@@ -96,7 +101,7 @@ export const withReferences = async (
   for (const { name, column, target } of members) {
     if (!target) continue;
     const other = typeof row[column] === 'number' ? await find(target, row[column]) : undefined;
-    for (const each of readOf(domain, target)) whole[`${name}.${each}`] = other?.[each] ?? null;
+    for (const [each] of readOf(domain, target)) whole[`${name}.${each}`] = other?.[each] ?? null;
   }
   return whole;
 };
@@ -197,7 +202,11 @@ const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadFi
   const { right, needs } = demandSource(sourcesOf(domain), target.name);
   const { label } = target;
   const unknown = label === undefined ? undefined : (target.fields[label]?.personal?.erased ?? null);
-  const prefixed: Needs = { ...needs, fields: needs.fields.map((each) => ({ ...each, column: `${name}.${each.column}` })) };
+  const prefixed: Needs = {
+    ...needs,
+    fields: needs.fields.map((each) => ({ ...each, column: `${name}.${each.column}` })),
+    lists: needs.lists.map((each) => ({ ...each, column: `${name}.${each.column}` })),
+  };
   return (row, item, { links, caller }) => {
     const id = row[column];
     if (label === undefined) item[wire(name, def)] = id;

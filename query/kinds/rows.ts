@@ -1,8 +1,10 @@
 import type { State } from '#kernel/conditions/holds.ts';
+import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
 import { snake } from '#kernel/registry/names.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Resource } from '#shared/policy.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
 
 /**
@@ -18,6 +20,8 @@ type Joined = {
   readonly column: string;
   readonly kind: Kind;
   readonly columns: readonly string[];
+  /** With what conditions ask of their items. */
+  readonly lists: readonly AskedList[];
 };
 
 /** The statement's text for a row with its references, compiled once. */
@@ -47,8 +51,10 @@ const roomsIn = (kind: Kind): readonly string[] =>
       return `(select count(*) from read_model.${name} i where i.${key[0]} = t.id) < ${list.max} as "${roomOf(list)}"`;
     });
 
+const askedOf = (list: AskedList, kind: Kind, row: string): string => askedItemsSql(list, kind, { row, schema: LIVE_SCHEMA });
+
 const selectionOf = (
-  { kind, members, staysWhenEnded }: Source,
+  { kind, members, staysWhenEnded, needs }: Source,
   joined: readonly Joined[],
   isInner: (each: Joined) => boolean,
 ): Selection => {
@@ -62,15 +68,17 @@ const selectionOf = (
   ];
   const aliases = aliasesOf(joined);
   const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? 't';
-  const others = joined.flatMap(({ path, columns }) =>
-    columns.map((column) => `${aliasOf(path)}.${column} as "${[...path, column].join('.')}"`),
-  );
+  const others = joined.flatMap(({ path, kind: of, columns, lists }) => [
+    ...columns.map((column) => `${aliasOf(path)}.${column} as "${[...path, column].join('.')}"`),
+    ...lists.map((list) => `${askedOf(list, of, aliasOf(path))} as "${[...path, askedColumn(list)].join('.')}"`),
+  ]);
+  const asked = needs.lists.map((list) => `${askedOf(list.asked, kind, 't')} as "${list.column}"`);
   const joins = joined.map((each) => {
     const alias = aliasOf(each.path);
     const on = `${alias}.id = ${aliasOf(each.path.slice(0, -1))}.${each.column}`;
     return ` ${isInner(each) ? 'join' : 'left join'} read_model.${each.kind.table} ${alias} on ${on}`;
   });
-  return { columns: [...own.map((column) => `t.${column}`), ...roomsIn(kind), ...others].join(', '), joins: joins.join('') };
+  return { columns: [...own.map((column) => `t.${column}`), ...asked, ...roomsIn(kind), ...others].join(', '), joins: joins.join('') };
 };
 
 /** Of one row by its id: whatever is not there is told apart from the row itself. */
@@ -91,20 +99,31 @@ const joinedOf = (source: Source): readonly Joined[] => {
   const labelled = members.flatMap((member): readonly Joined[] => {
     const { name, column, target } = member;
     if (!target || name === source.parent?.name || (target.label === undefined && name !== owner?.name)) return [];
-    return [{ path: [name], column, kind: target, columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])] }];
+    return [
+      { path: [name], column, kind: target, columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])], lists: [] },
+    ];
   });
   const needed = behind(needs, []);
   const all = [...labelled.toSorted((one) => (one.path[0] === owner?.name ? -1 : 1)), ...needed];
   const byPath = Map.groupBy(all, ({ path }) => path.join('.'));
   return [...byPath.values()].flatMap(([first, ...others]) =>
-    first ? [{ ...first, columns: [...new Set([first, ...others].flatMap(({ columns }) => columns))] }] : [],
+    first
+      ? [
+          {
+            ...first,
+            columns: [...new Set([first, ...others].flatMap(({ columns }) => columns))],
+            lists: [...new Set([first, ...others].flatMap(({ lists }) => lists))],
+          },
+        ]
+      : [],
   );
 };
 
 const behind = ({ behind: references }: Needs, at: readonly string[]): readonly Joined[] =>
   references.flatMap(({ reference, column, kind, needs }) => {
     const path = [...at, reference];
-    return [{ path, column, kind, columns: needs.fields.map((field) => field.column) }, ...behind(needs, path)];
+    const [columns, lists] = [needs.fields.map((field) => field.column), needs.lists.map(({ asked }) => asked)];
+    return [{ path, column, kind, columns, lists }, ...behind(needs, path)];
   });
 
 /** What rights to a row are asked of. */
@@ -148,8 +167,8 @@ export const asParent = (child: Source, parent: Row): Row => {
   return Object.fromEntries((above ? joinedIn(above.needs) : []).map((joined) => [joined, parent[joined.slice(prefix.length)]]));
 };
 
-const joinedIn = ({ fields, behind: references }: Needs): readonly string[] => [
-  ...fields.map(({ joined }) => joined),
+const joinedIn = ({ fields, lists, behind: references }: Needs): readonly string[] => [
+  ...[...fields, ...lists].map(({ joined }) => joined),
   ...references.flatMap(({ needs }) => joinedIn(needs)),
 ];
 
@@ -169,12 +188,12 @@ type Joining = { readonly row: Row; readonly find: FindRow };
 
 const join = async (source: Source, joined: readonly Joined[], { row, find }: Joining): Promise<Row | undefined> => {
   const whole: Record<string, unknown> = { ...row };
-  for (const { path, column, kind, columns } of joined) {
+  for (const { path, column, kind, columns, lists } of joined) {
     const prefix = path.slice(0, -1).map((each) => `${each}.`);
     const id = whole[`${prefix.join('')}${column}`];
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
     if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
-    for (const each of columns) whole[[...path, each].join('.')] = other?.[each] ?? null;
+    for (const each of [...columns, ...lists.map(askedColumn)]) whole[[...path, each].join('.')] = other?.[each] ?? null;
   }
   return whole;
 };

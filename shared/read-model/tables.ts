@@ -4,6 +4,7 @@ import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
 import { tableOf } from '#kernel/rows/table.ts';
+import { waysToCaller, waysToItems } from '#kernel/rows/ways.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';
@@ -50,17 +51,18 @@ export type Tables = {
 const made = new WeakMap<Domain, Tables>();
 
 export const tablesOf = (domain: Domain): Tables => {
-  const tables = made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds), webhookOf(domain)].map(projectedTable));
+  const tables =
+    made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds), webhookOf(domain)].map((kind) => projectedTable(domain, kind)));
   made.set(domain, tables);
   return tables;
 };
 
-const projectedTable = (kind: Kind): ProjectedTable => {
+const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
   const rows = compileRows(kind);
   return {
     ...tableOf(kind),
     aggregate: kind,
-    definition: definitionOf(kind),
+    definition: definitionOf(kind, waysToCaller(domain, kind)),
     isSearched: Object.values(kind.fields).some(({ search }) => search),
     // A webhook is nobody’s without its owner.
     afterDeparture: kind.isManaged ? 'removed' : 'emptied',
@@ -69,15 +71,15 @@ const projectedTable = (kind: Kind): ProjectedTable => {
       if (!compiled) throw new Error(`${event.type} is no event of ${kind.name}`);
       return compiled(event as Projected);
     },
-    items: Object.values(kind.lists).map((list) => projectedItems(kind, list)),
+    items: Object.values(kind.lists).map((list) => projectedItems(domain, kind, list)),
   };
 };
 
-const projectedItems = (kind: Kind, list: ListInfo): ProjectedItems => {
+const projectedItems = (domain: Domain, kind: Kind, list: ListInfo): ProjectedItems => {
   const rows = compileItems(kind, list);
   return {
     ...itemTableOf(kind, list),
-    definition: itemDefinitionOf(kind, list),
+    definition: itemDefinitionOf(kind, list, waysToItems(domain, kind, list)),
     afterDeparture: 'emptied',
     derived: derivedColumnsOf(kind, list),
     changes: (event) => rows.get(event.type)?.(event as Projected),

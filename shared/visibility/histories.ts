@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one cache: what is known of which stream, up to where.
 import { LRUCache } from 'lru-cache';
 import type { State } from '#kernel/conditions/holds.ts';
 import type { Watch } from '#kernel/visibility/watches.ts';
@@ -19,6 +20,8 @@ export type History = {
   /** What never changes, as soon as an event has told it. */
   fixed: State | undefined;
   isOver: boolean;
+  /** In steps; what is kept of lists weighs too. */
+  weight: number;
   readonly steps: { readonly position: Position; readonly state: State }[];
 };
 
@@ -66,7 +69,7 @@ export class Histories {
     this.#eventLog = eventLog;
     this.#catalogue = catalogue;
     this.#watches = watches;
-    this.#known = new LRUCache({ maxSize: stepsMax, sizeCalculation: ({ steps }) => steps.length + ENTRY_STEPS });
+    this.#known = new LRUCache({ maxSize: stepsMax, sizeCalculation: ({ weight }) => weight + ENTRY_STEPS });
   }
 
   follows(stream: StreamName): boolean {
@@ -129,7 +132,7 @@ export class Histories {
     if (!isAhead || seen.clear === undefined || !fold?.isWhole) this.#known.delete(stream);
     else {
       const from = fold.isCreation ? START : ((position - 1) as Position);
-      const begun: History = { from, upTo: from, fixed: undefined, isOver: false, steps: [] };
+      const begun: History = { from, upTo: from, fixed: undefined, isOver: false, weight: 0, steps: [] };
       takeEvent(begun, watch, seen);
       this.#known.set(stream, { ...begun, from: fold.isCreation ? START : position });
     }
@@ -154,7 +157,7 @@ export class Histories {
   }
 
   async #read(stream: StreamName, readable: Position): Promise<History> {
-    const history: History = { from: START, upTo: START, fixed: undefined, isOver: false, steps: [] };
+    const history: History = { from: START, upTo: START, fixed: undefined, isOver: false, weight: 0, steps: [] };
     const watch = this.#watchOf(stream);
     if (watch)
       for await (const events of this.#eventLog.read(stream))
@@ -181,8 +184,15 @@ const takeEvent = (history: History, watch: Watch, { event: { position, type, da
   const before = history.steps.at(-1)?.state;
   const state = fold.apply(before, clear);
   history.isOver ||= fold.isEnd;
-  if (state !== undefined && (before === undefined || isDifferent(before, state))) history.steps.push({ position, state });
+  if (state === undefined || (before !== undefined && !isDifferent(before, state))) return;
+  history.steps.push({ position, state });
+  history.weight += weightOf(state);
 };
+
+/** So many references to items weigh as much as a step. */
+const ITEMS_PER_STEP = 16;
+const weightOf = (state: State): number =>
+  Object.values(state).reduce((sum: number, value) => sum + (Array.isArray(value) ? Math.ceil(value.length / ITEMS_PER_STEP) : 0), 1);
 
 /** Every event names them, so that one which does not is damaged. */
 const whole = ({ fixed }: Watch, found: State): State | undefined => (Object.keys(found).length === fixed.length ? found : undefined);

@@ -1,4 +1,5 @@
 import type { Facts } from '#kernel/conditions/facts.ts';
+import { askedItemsSql, askedListOf } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { column } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
@@ -64,6 +65,8 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
   const { facts } = visibilityOf(domain).kinds.get(kind.name) ?? { facts: [] };
   const columns = facts.map(({ path, field }, index) => {
     const { alias = 't', kind: of = kind } = joins.get(path.join('.')) ?? {};
+    const list = askedListOf(domain, of, field);
+    if (list !== undefined) return `coalesce(${askedItemsSql(list, of, { row: alias, schema })}, '[]') as fact_${index}`;
     return `${alias}.${field === 'id' ? 'id' : column(field, of.fields[field])} as fact_${index}`;
   });
   const there = [...joins.values()].map(({ alias }) => `${alias}.id as ${alias}_id`);

@@ -1,7 +1,9 @@
 // Over 200 lines, because it is one thing: how rows, lists of them and their counts become SQL.
+import { askedColumn, askedItemsSql, askedListsOf } from '#kernel/conditions/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { readableRows } from '../../rights.ts';
 import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
@@ -30,7 +32,7 @@ export type Listing = {
   readonly kind: string;
   readonly source: Source;
   readonly table: string;
-  /** All but long texts. */
+  /** All but long texts, and what rights ask of lists. */
   readonly columns: string;
   readonly right: Operation;
   readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by'>[];
@@ -50,7 +52,7 @@ export const listingsOf = (domain: Domain): Listings => {
 
 const makeListings = (domain: Domain): Listings => {
   const { all: declared, webhooks } = sourcesOf(domain);
-  const all = [...declared, webhooks].map(listingOf);
+  const all = [...declared, webhooks].map((source) => listingOf(domain, source));
   const byType = new Map(all.map((listing) => [listing.type, listing]));
   return {
     all,
@@ -64,7 +66,7 @@ const makeListings = (domain: Domain): Listings => {
 
 const COMMON = ['id', 'version', 'created_at', 'updated_at'];
 
-const listingOf = (source: Source): Listing => {
+const listingOf = (domain: Domain, source: Source): Listing => {
   const { kind, members, staysWhenEnded } = source;
   const columns = [...COMMON, ...members.filter((member) => !isLong(member)).map(({ column }) => column)];
   return {
@@ -72,7 +74,12 @@ const listingOf = (source: Source): Listing => {
     type: kind.type,
     kind: kind.name,
     source,
-    columns: [...columns, ...(staysWhenEnded ? ['deleted_at'] : [])].map((each) => `t.${each}`).join(', '),
+    columns: [
+      ...[...columns, ...(staysWhenEnded ? ['deleted_at'] : [])].map((each) => `t.${each}`),
+      ...askedListsOf(domain, kind).map(
+        (list) => `${askedItemsSql(list, kind, { row: 't', schema: LIVE_SCHEMA })} as "${askedColumn(list)}"`,
+      ),
+    ].join(', '),
   };
 };
 

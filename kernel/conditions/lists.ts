@@ -1,0 +1,129 @@
+import { column, snake } from '../registry/names.ts';
+import type { Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
+import { type Expression, fieldsOfItem, resolve } from './expression.ts';
+import { rightsOf } from './rights.ts';
+
+/** A list that conditions ask: rights, and what commands demand. Whoever reads an aggregate for them reads no more of its items. */
+export type AskedList = {
+  readonly list: ListInfo;
+  /** Of its items. */
+  readonly fields: readonly string[];
+  /** Those of them by which somebody is found. */
+  readonly callers: readonly string[];
+};
+
+const made = new WeakMap<Domain, ReadonlyMap<string, readonly AskedList[]>>();
+
+/** Those of one kind, asked by itself or through references. Made once for a domain. */
+export const askedListsOf = (domain: Domain, kind: Kind): readonly AskedList[] => {
+  const lists = made.get(domain) ?? findLists(domain);
+  made.set(domain, lists);
+  return lists.get(kind.name) ?? [];
+};
+
+export const askedListOf = (domain: Domain, kind: Kind, name: string): AskedList | undefined =>
+  askedListsOf(domain, kind).find(({ list }) => list.name === name);
+
+const findLists = (domain: Domain): ReadonlyMap<string, readonly AskedList[]> => {
+  const asked = new Map<string, Map<string, Set<Asked>>>();
+  const note: Note = (kind, list, asks) => {
+    const lists = asked.get(kind.name) ?? new Map<string, Set<Asked>>();
+    asked.set(kind.name, lists);
+    lists.set(list.name, new Set([...(lists.get(list.name) ?? []), ...asks]));
+  };
+  for (const { kind, alternatives } of rightsOf(domain).values())
+    if (kind !== undefined) for (const each of alternatives) walk(domain, kind, each, note);
+  for (const kind of Object.values(domain.kinds))
+    for (const { when } of Object.values(kind.commands)) if (when !== undefined) walk(domain, kind, resolve(domain, kind, when), note);
+  return new Map(
+    [...asked].map(([name, lists]) => [
+      name,
+      [...lists].flatMap(([each, asks]) => {
+        const list = domain.kinds[name]?.lists[each];
+        return list === undefined ? [] : [askedList(list, [...asks])];
+      }),
+    ]),
+  );
+};
+
+type Asked = Extract<Expression, { readonly field: string }>;
+type Note = (kind: Kind, list: ListInfo, asks: readonly Asked[]) => void;
+
+const askedList = (list: ListInfo, asks: readonly Asked[]): AskedList => ({
+  list,
+  fields: [...new Set(asks.map(({ field }) => field))].toSorted(),
+  callers: [...new Set(asks.flatMap(({ op, field }) => (op === 'caller' ? [field] : [])))].toSorted(),
+});
+
+const walk = (domain: Domain, kind: Kind, expression: Expression, note: Note): void => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      for (const each of expression.of) walk(domain, kind, each, note);
+      break;
+    case 'not':
+      walk(domain, kind, expression.of, note);
+      break;
+    case 'at': {
+      const target = domain.kinds[expression.kind];
+      if (target !== undefined) walk(domain, target, expression.of, note);
+      break;
+    }
+    case 'some': {
+      const list = kind.lists[expression.field];
+      if (list !== undefined) note(kind, list, asksIn(expression.of));
+      break;
+    }
+    case 'const':
+    case 'is':
+    case 'min':
+    case 'max':
+    case 'caller':
+      break;
+  }
+};
+
+/** What is asked of an item. */
+export const asksIn = (expression: Expression): readonly Asked[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap(asksIn);
+    case 'not':
+      return asksIn(expression.of);
+    case 'const':
+      return [];
+    default:
+      return [expression];
+  }
+};
+
+/** The column, in rows that are read for rights, with what is asked of the items; no field is called so. */
+export const askedColumn = ({ list }: AskedList): string => `${list.name}.asked`;
+
+/** The SQL that makes it, of the row that is called `row`: what conditions ask of each item, in the form of states. */
+export const askedItemsSql = ({ list, fields }: AskedList, kind: Kind, { row, schema }: { row: string; schema: string }): string => {
+  const defs = fieldsOfItem(list);
+  const pairs = fields.map((name) => {
+    const value = `i.${column(name, defs[name])}`;
+    return `'${name}', ${defs[name]?.kind === 'instant' ? isoSql(value) : value}`;
+  });
+  return `(select json_agg(json_build_object(${pairs.join(', ')})) from ${schema}.${list.table} i where i.${snake(kind.name)}_id = ${row}.id)`;
+};
+
+/** As states have moments. */
+const isoSql = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The same of the rows of the items. */
+export const askedItems = ({ list, fields }: AskedList, rows: readonly Row[]): readonly Row[] => {
+  const defs = fieldsOfItem(list);
+  const columns = fields.map((name) => [name, column(name, defs[name])] as const);
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.map(([name, each]) => {
+        const value = row[each];
+        return [name, value instanceof Date ? value.toISOString() : value];
+      }),
+    ),
+  );
+};

@@ -1,0 +1,83 @@
+import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
+import { asksIn } from '../conditions/lists.ts';
+import { rightsOf } from '../conditions/rights.ts';
+import type { Domain, Kind, ListInfo } from './registry.ts';
+
+/** Conditions on items: of a right and of a guard they are asked of the items alone; what waits is asked of the aggregate alone. */
+export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
+  ...[...rightsOf(domain).values()].flatMap(({ kind, alternatives }) =>
+    kind === undefined ? [] : alternatives.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
+  ),
+  ...Object.values(domain.kinds).flatMap((kind) => [
+    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
+    ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
+      listsAskedIn(each).map(
+        (list) =>
+          `${kind.name}: a timer or a reaction has a condition on the ${list}, which it cannot be asked: ask for a number that is derived from the list.`,
+      ),
+    ),
+  ]),
+];
+
+const resolved = (domain: Domain, kind: Kind, conditions: readonly unknown[]): readonly Expression[] =>
+  conditions.flatMap((each) => (each === undefined ? [] : [resolve(domain, kind, each)]));
+
+const guardsOf = ({ facts, commands, invariants }: Kind): readonly unknown[] => [
+  ...Object.values(facts),
+  ...Object.values(invariants),
+  ...Object.values(commands).map(({ when }) => when),
+];
+
+const waitingOf = ({ timers, reactions }: Kind): readonly unknown[] => [
+  ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+  ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
+];
+
+type Placed = { readonly expression: Expression; readonly place: string };
+
+const wrongItemsIn = (domain: Domain, kind: Kind, { expression, place }: Placed): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place }));
+    case 'not':
+      return wrongItemsIn(domain, kind, { expression: expression.of, place });
+    case 'at': {
+      const target = domain.kinds[expression.kind];
+      return target === undefined
+        ? []
+        : wrongItemsIn(domain, target, { expression: expression.of, place: `${place}: of its ${expression.field}` });
+    }
+    case 'some': {
+      const list = kind.lists[expression.field];
+      return list === undefined ? [] : asksIn(expression.of).flatMap((asked) => wrongAsked(list, asked, place));
+    }
+    default:
+      return [];
+  }
+};
+
+const wrongAsked = (list: ListInfo, { op, field }: ReturnType<typeof asksIn>[number], place: string): readonly string[] => {
+  const item = `${place}: a condition on the ${list.name} asks`;
+  if (op === 'at')
+    return [`${item} what the ${field} of an item leads to, which nobody reads: ask for the caller, or for fields of the item.`];
+  return fieldsOfItem(list)[field]?.personal === undefined
+    ? []
+    : [`${item} for ${field}, which is personal, so that nobody could say who may know of events: ask for another field.`];
+};
+
+const listsAskedIn = (expression: Expression): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap(listsAskedIn);
+    case 'not':
+      return listsAskedIn(expression.of);
+    case 'at':
+      return listsAskedIn(expression.of).map((list) => `${expression.field}.${list}`);
+    case 'some':
+      return [expression.field];
+    default:
+      return [];
+  }
+};
