@@ -43,7 +43,7 @@ const POOLED =
 const TUTORIAL = 'test/{tutorial,domain-guide}.test.ts';
 const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{receivers,compose,helm,verify-export}.test.ts';
+const TOOLS = 'test/{receivers,compose,helm,verify-export,package}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';

@@ -1,7 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { loadArgon2id } from './argon2id.ts';
 import { createTurns, TooBusy } from './turns.ts';
 
 /** Passwords, as argon2id PHC strings; they are no events, because they must not outlive their change. */
@@ -94,8 +94,6 @@ const LANES_MAX = 16;
 type Parameters = { readonly memoryKiB: number; readonly passes: number; readonly lanes: number };
 type Parsed = { readonly parameters: Parameters; readonly salt: Buffer; readonly hash: Buffer };
 
-const derive = promisify(argon2);
-
 /** A new hash as a PHC string, which says how it was made. */
 export const hashPassword = async (password: string): Promise<string> => {
   const salt = randomBytes(SALT_BYTES);
@@ -117,11 +115,12 @@ export const isOutdated = (phc: string): boolean => {
 };
 
 /** Composed and decomposed letters are the same password, whichever keyboard typed them (RFC 8265, 4.2). */
-const hashWith = (
+const hashWith = async (
   password: string,
   { parameters, salt, hashBytes }: { parameters: Parameters; salt: Buffer; hashBytes: number },
-): Promise<Buffer> =>
-  derive('argon2id', {
+): Promise<Buffer> => {
+  const derive = await loadArgon2id();
+  return derive({
     message: password.normalize('NFC'),
     nonce: salt,
     parallelism: parameters.lanes,
@@ -129,6 +128,7 @@ const hashWith = (
     passes: parameters.passes,
     tagLength: hashBytes,
   });
+};
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 

@@ -1,4 +1,5 @@
 import type { Health } from '#shared/http/health.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
@@ -8,6 +9,7 @@ export const openBlobs = async ({ url, health }: { readonly url: string; readonl
   const place = parseBlobUrl(url);
   if (place === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
   const blobs = await openAndCheck(place).catch((cause: unknown) => {
+    if (cause instanceof StartRefused) throw cause;
     throw new StartRefused(`${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Change BLOB_URL or what it names.`, {
       cause,
     });
@@ -31,7 +33,7 @@ const openAt = async (place: BlobPlace): Promise<Blobs> => {
       return openFolderBlobs(place.folder);
     }
     case 's3': {
-      const { openS3Blobs } = await import('./s3/s3-blobs.ts');
+      const { openS3Blobs } = await loadEngine('An S3 bucket', () => import('./s3/s3-blobs.ts'));
       return openS3Blobs(place);
     }
   }

@@ -1,5 +1,6 @@
 import type { LogIdentity } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ChangeStream } from './change-stream.ts';
 import { parseKafkaUrl } from './kafka/kafka-url.ts';
@@ -21,7 +22,7 @@ export const openChangeStream = async ({ url, log, ...following }: ChangeStreamO
     case 'kafka': {
       const place = parseKafkaUrl(url);
       if (!place) break;
-      const { openKafkaChangeStream } = await import('./kafka/kafka-change-stream.ts');
+      const { openKafkaChangeStream } = await loadEngine('Kafka', () => import('./kafka/kafka-change-stream.ts'));
       const fromLog = openPostgresChangeStream(following);
       return openKafkaChangeStream({
         place,
@@ -41,6 +42,6 @@ type PublicationOptions = { readonly url: string; readonly identity: LogIdentity
 export const openPublication = async ({ url, identity, log }: PublicationOptions): Promise<Publication | undefined> => {
   const place = parseKafkaUrl(url);
   if (!place) return undefined;
-  const { openKafkaPublication } = await import('./kafka/kafka-publication.ts');
+  const { openKafkaPublication } = await loadEngine('Kafka', () => import('./kafka/kafka-publication.ts'));
   return openKafkaPublication({ place, identity, log });
 };

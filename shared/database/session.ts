@@ -50,7 +50,7 @@ const SETTLE = `
     (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`;
 
 /** The class of connections with these settings beside ours, which the pool makes itself. */
-export const clientWith = (settings: SessionSettings) =>
+export const clientWith = (settings: SessionSettings): (new () => pg.ClientBase) =>
   class extends SessionClient {
     protected override readonly settings = { ...OURS, ...settings };
   };

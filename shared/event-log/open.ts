@@ -1,4 +1,5 @@
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { LogUnavailable } from './errors.ts';
@@ -44,7 +45,7 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
     }
     case 'esdb':
     case 'esdb+discover': {
-      const { openEventStoreEventLog } = await import('./eventstoredb/eventstore-event-log.ts');
+      const { openEventStoreEventLog } = await loadEngine('EventStoreDB', () => import('./eventstoredb/eventstore-event-log.ts'));
       return openEventStoreEventLog({ url });
     }
     default:

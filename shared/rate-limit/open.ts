@@ -1,4 +1,5 @@
 import { demandRedis } from '#shared/process/demand-redis.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import { type Arrivals, type Charge, type Charged, createRateLimit } from './gcra.ts';
 import { memoryArrivals } from './memory/arrivals.ts';
@@ -25,7 +26,7 @@ const openArrivals = async (url: string, log: Log): Promise<Arrivals> => {
     }
     case 'redis':
     case 'rediss': {
-      const { openRedisArrivals } = await import('./redis/arrivals.ts');
+      const { openRedisArrivals } = await loadEngine('Redis', () => import('./redis/arrivals.ts'));
       await demandRedis(url, 'RATE_LIMIT_URL');
       return surviveOutages(await openRedisArrivals({ url, log }), { log });
     }

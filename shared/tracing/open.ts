@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { TracingSettings } from '#shared/process/config.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { NO_TRACING, type Tracing } from './tracing.ts';
@@ -20,7 +21,7 @@ type Options = {
 export const openTracing = async ({ settings, service, environment, log, metrics, batchAfterMs }: Options): Promise<Tracing> => {
   const { endpoint, headers, ratio, serviceName } = settings;
   if (endpoint === undefined) return NO_TRACING;
-  const { openOtlpTracing } = await import('./opentelemetry/otlp-tracing.ts');
+  const { openOtlpTracing } = await loadEngine('OpenTelemetry', () => import('./opentelemetry/otlp-tracing.ts'));
   const resource = {
     'service.name': serviceName ?? service,
     'service.version': packageJson.version,

@@ -1,4 +1,5 @@
 import { demandRedis } from '#shared/process/demand-redis.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 
 /** Opens the queue that a URL names: `postgres://…` or `redis://…`. Only the engine in use is loaded. */
@@ -12,7 +13,7 @@ export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQ
     }
     case 'redis':
     case 'rediss': {
-      const { openRedisDeliveryQueue } = await import('./redis.ts');
+      const { openRedisDeliveryQueue } = await loadEngine('Redis', () => import('./redis.ts'));
       await demandRedis(options.url, 'JOB_QUEUE_URL');
       return openRedisDeliveryQueue(options);
     }

@@ -1,0 +1,28 @@
+// What the npm package `annals` exports: what a domain is declared with, and what serves it. In the repository, the modules themselves are imported.
+import './dispose.ts';
+
+// biome-ignore lint/performance/noBarrelFile: what a package exports is one.
+export { domain } from '#kernel/declare/domain.ts';
+export {
+  choice,
+  date,
+  email,
+  flag,
+  instant,
+  integer,
+  line,
+  list,
+  markdown,
+  money,
+  picture,
+  prose,
+  ref,
+  set,
+  states,
+  upload,
+  word,
+} from '#kernel/declare/fields.ts';
+export { run } from '#kernel/declare/run.ts';
+export { assemble } from '#kernel/registry/assemble.ts';
+export type { Domain } from '#kernel/registry/registry.ts';
+export { start } from '../start.ts';

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ENTRIES, manifestOf } from './manifest.ts';
+
+// Builds the npm package `annals` in dist/package, and its tarball in dist/, or in the folder that is named: JavaScript and types for Node 22 and newer, without tests, benches
+// and what serves development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DIST = join(ROOT, 'dist');
+/** The sources as they are compiled: with relative imports alone, so that the package needs no subpaths of its own. */
+const SOURCES = join(DIST, 'sources');
+const PACKAGE = join(DIST, 'package');
+const [destination = DIST] = process.argv.slice(2);
+
+const FOLDERS = [
+  'audit',
+  'auth',
+  'command',
+  'command-line',
+  'docs',
+  'domain',
+  'kernel',
+  'package',
+  'projector',
+  'query',
+  'shared',
+  'webhook-dispatcher',
+];
+const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
+const LEFT_OUT = /\.test\.ts$|^domain\/contract\/|^docs\/pictures\/|^package\/.*\.md$|^\w[\w-]*\/main\.ts$/;
+/** The console is sent to browsers from its sources. */
+const FOR_BROWSERS = 'query/console/app/';
+
+const listFiles = (): readonly string[] =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...FOLDERS, ...FILES], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((path) => path !== '' && !LEFT_OUT.test(path));
+
+const SUBPATH = /(['"])#(domain|kernel|shared)\/([^'"]+)\1/g;
+
+/** As the compiler rewrites them to JavaScript. */
+const withRelativeImports = (path: string, source: string): string =>
+  source.replaceAll(SUBPATH, (_whole, quote: string, folder: string, rest: string) => {
+    const target = relative(dirname(path), join(folder, rest));
+    return `${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`;
+  });
+
+const compiled = (path: string): boolean => path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS);
+
+const write = async (path: string, content: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+};
+
+const CONFIG = {
+  extends: '../../tsconfig.json',
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    // Node 22 has no `using`.
+    target: 'es2024',
+    rewriteRelativeImportExtensions: true,
+    rootDir: '.',
+    outDir: '../package',
+    typeRoots: ['../../node_modules/@types'],
+  },
+  include: ['**/*.ts'],
+  exclude: [],
+};
+
+/** Those that nothing leads to from what the package exports are of no use to anybody. */
+const dropUnreachedTypes = async (): Promise<void> => {
+  const reached = new Set<string>();
+  const reach = async (path: string): Promise<void> => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    const text = await readFile(path, 'utf8');
+    for (const [, to = ''] of text.matchAll(/['"](\.[^'"]+)\.ts['"]/g)) await reach(join(dirname(path), `${to}.d.ts`));
+  };
+  for (const entry of ENTRIES) await reach(join(PACKAGE, `${entry}.d.ts`));
+  for await (const path of glob('**/*.d.ts', { cwd: PACKAGE })) if (!reached.has(join(PACKAGE, path))) await rm(join(PACKAGE, path));
+};
+
+const build = async (): Promise<void> => {
+  await rm(DIST, { recursive: true, force: true });
+  const files = listFiles();
+  for (const path of files) {
+    if (compiled(path)) await write(join(SOURCES, path), withRelativeImports(path, await readFile(join(ROOT, path), 'utf8')));
+    else {
+      await mkdir(dirname(join(PACKAGE, path)), { recursive: true });
+      await cp(join(ROOT, path), join(PACKAGE, path));
+    }
+  }
+  await cp(join(ROOT, 'package.json'), join(SOURCES, 'package.json'));
+  await write(join(SOURCES, 'tsconfig.json'), JSON.stringify(CONFIG));
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', SOURCES], { cwd: ROOT, stdio: 'inherit' });
+  await dropUnreachedTypes();
+  const manifest = manifestOf(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
+  await write(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await cp(join(ROOT, 'package/README.md'), join(PACKAGE, 'README.md'));
+  await chmod(join(PACKAGE, 'package/bin.js'), 0o755);
+  await rm(SOURCES, { recursive: true });
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], {
+    cwd: PACKAGE,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+};
+
+await build();

@@ -1,0 +1,46 @@
+import { ENGINES } from '#shared/process/load-engine.ts';
+
+type Versions = Readonly<Record<string, string>>;
+type Repository = {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly dependencies: Versions;
+  readonly devDependencies: Versions;
+};
+
+const EXPORTS = { '.': 'package/index', './testing': 'package/testing' };
+export const ENTRIES: readonly string[] = Object.values(EXPORTS);
+
+/** What the repository has for itself alone: the Node that it runs on. */
+const OF_THE_REPOSITORY = new Set(['node']);
+/** The types that those of the package speak of. */
+const TYPES = ['@types/node'];
+
+/** The package.json of the package. What only some need is optional, with the versions that Annals is tested with. */
+export const manifestOf = ({ name, version, description, license, dependencies, devDependencies }: Repository) => {
+  const engines = new Set<string>(Object.values(ENGINES).flat());
+  const pick = (isWanted: (dependency: string) => boolean, from = dependencies): Versions =>
+    Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
+  const peers = pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies });
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines: { node: '>=22.18' },
+    bin: { annals: './package/bin.js' },
+    exports: {
+      ...Object.fromEntries(Object.entries(EXPORTS).map(([as, entry]) => [as, { types: `./${entry}.d.ts`, default: `./${entry}.js` }])),
+      './package.json': './package.json',
+    },
+    dependencies: {
+      ...pick((dependency) => !engines.has(dependency) && !OF_THE_REPOSITORY.has(dependency)),
+      ...Object.fromEntries(TYPES.map((types) => [types, devDependencies[types]])),
+    },
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((peer) => [peer, { optional: true }])),
+  };
+};

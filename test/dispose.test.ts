@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { AsyncStackOfNode22, StackOfNode22 } from '../package/dispose.ts';
+
+const told = async (act: () => unknown): Promise<unknown> => {
+  try {
+    return await act();
+  } catch (error) {
+    const { name, error: later, suppressed } = error as SuppressedError;
+    return name === 'SuppressedError' ? { name, later: String(later), suppressed: String(suppressed) } : name;
+  }
+};
+
+// What Node 22 gets does what Node 24 has.
+describe.each([
+  ['what newer Nodes have', DisposableStack, AsyncDisposableStack],
+  ['what Node 22 gets', StackOfNode22, AsyncStackOfNode22],
+])('%s', (_whose, Stack, AsyncStack) => {
+  test('disposes in reverse, once', () => {
+    const said: string[] = [];
+    const stack = new Stack();
+    expect(stack.use({ [Symbol.dispose]: () => said.push('used') })).toBeDefined();
+    expect(stack.use(undefined)).toBeUndefined();
+    expect(stack.adopt('adopted', (value) => said.push(value))).toBe('adopted');
+    stack.defer(() => said.push('deferred'));
+    stack.dispose();
+    stack.dispose();
+    expect(said).toEqual(['deferred', 'adopted', 'used']);
+    expect(stack.disposed).toBe(true);
+    expect(String(stack)).toBe('[object DisposableStack]');
+  });
+
+  test('disposes what was left behind by an error, and says which errors came of it', async () => {
+    const said: string[] = [];
+    const scope = async () => {
+      await using stack = new AsyncStack();
+      stack.defer(async () => void said.push('first'));
+      stack.use({
+        [Symbol.dispose]: () => {
+          throw new Error('of the second');
+        },
+      });
+      stack.defer(() => Promise.reject(new Error('of the third')));
+    };
+    expect(await told(scope)).toEqual({ name: 'SuppressedError', later: 'Error: of the second', suppressed: 'Error: of the third' });
+    expect(said).toEqual(['first']);
+  });
+
+  test('leaves to another what was moved there', async () => {
+    const said: string[] = [];
+    const opening = new AsyncStack();
+    opening.defer(() => void said.push('disposed'));
+    const moved = opening.move();
+    await opening.disposeAsync();
+    expect(said).toEqual([]);
+    await moved.disposeAsync();
+    expect(said).toEqual(['disposed']);
+  });
+
+  test('takes nothing that cannot be disposed, and nothing once it is disposed', async () => {
+    const stack = new Stack();
+    expect(await told(() => stack.use({} as Disposable))).toBe('TypeError');
+    stack.dispose();
+    expect(await told(() => stack.defer(() => {}))).toBe('ReferenceError');
+    expect(await told(() => stack.move())).toBe('ReferenceError');
+  });
+});
