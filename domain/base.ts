@@ -1,7 +1,7 @@
 import { domain } from '#kernel/declare/domain.ts';
 
 /** The roles of publishing and its users, with which its aggregates are declared. */
-export const { aggregate, user, name, roles, signUp } = domain({
+export const { aggregate, view, user, name, roles, signUp } = domain({
   name: 'publishing',
   roles: ['reader', 'author'],
   signUp: 'author',

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 
 /** A declaration that compiles. Each wrong one is this, with one thing replaced. */
-const RIGHT = `import { integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
+const RIGHT = `import { instant, integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
+import { count, latest, sum } from '${ROOT}/kernel/declare/view.ts';
 import { assemble } from '${ROOT}/kernel/registry/assemble.ts';
 import { article } from '${ROOT}/domain/article.ts';
 import * as base from '${ROOT}/domain/base.ts';
@@ -53,7 +54,30 @@ const memo = base.aggregate('memo', {
     thrown: (_, { state, run }) => run(article, 'draft', { authorId: state.author, title: state.subject }),
   },
 });
-export const domain = assemble(base, [article, note, memo]);
+const tale = base.aggregate('tale', {
+  fields: { author: ref(base.user), article: ref(article), name: line(10), words: integer(0, 9) },
+  events: { heard: { creates: ['author', 'article', 'name', 'words'] }, told: { notes: true, carries: ['words', 'name'] }, lost: { notes: true } },
+  commands: { hear: { emits: 'heard' } },
+  rights: { read: { anyone: true } },
+});
+const tallies = base.view('tallies', {
+  of: [article, tale],
+  key: { article: ref(article) },
+  values: { tales: count(), words: sum(), toldAt: latest(instant()), name: latest(line(10)) },
+  from: {
+    article: { by: { article: 'id' }, on: { drafted: { gives: { tales: 0 } } } },
+    tale: {
+      by: { article: 'article' },
+      on: {
+        heard: { gives: { tales: 1, name: 'name' } },
+        told: { changes: { words: 'words', toldAt: 'now' }, adds: { tales: 2 } },
+        lost: { ends: true },
+      },
+    },
+  },
+  rights: { read: { author: { article: 'published' } } },
+});
+export const domain = assemble(base, [article, note, memo, tale], [tallies]);
 `;
 
 type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
@@ -191,13 +215,77 @@ const WRONG: readonly Wrong[] = [
   ],
   ['an unknown condition by code', `{ when: 'draft' }`, `{ when: 'drfat' }`, 'when', 'TS2820', `Did you mean '"draft"'?`],
   ['a reaction by an unknown command', `run: 'finish'`, `run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],
+  ['a view from an unknown event', 'told: { changes', 'tolled: { changes', 'tolled', 'TS2561', `'tolled' does not exist`],
+  ['a view from what it is not made of', 'of: [article, tale]', 'of: [tale]', 'article: { by', 'TS2353', `'article' does not exist`],
+  ['a view that leaves a source out', 'of: [article, tale]', 'of: [article, tale, memo]', 'from', 'TS2741', `Property 'memo' is missing`],
+  ['a view by an unknown field', `by: { article: 'article' }`, `by: { article: 'artikel' }`, `article: 'artikel'`, 'TS2322', `'"artikel"'`],
+  [
+    'a view by another reference',
+    `by: { article: 'article' }`,
+    `by: { article: 'author' }`,
+    'article',
+    'TS2322',
+    `'"author"' is not assignable`,
+  ],
+  [
+    'a view by the id of another aggregate',
+    `by: { article: 'article' }`,
+    `by: { article: 'id' }`,
+    'article',
+    'TS2322',
+    `'"id"' is not assignable`,
+  ],
+  ['a sum of a field that is no number', `words: 'words'`, `words: 'name'`, 'words', 'TS2322', `'"name"' is not assignable`],
+  [
+    'a sum of what the event does not hold',
+    'lost: { ends: true }',
+    `lost: { gives: { words: 'words' } }`,
+    'words',
+    'TS2322',
+    `not assignable to type 'number`,
+  ],
+  ['a count of a field', 'tales: 1', `tales: 'name'`, 'tales', 'TS2322', `'string' is not assignable to type 'number'`],
+  ['a latest value of another type', `name: 'name'`, `name: 'words'`, 'name', 'TS2322', `'"words"' is not assignable`],
+  ['an unknown value of a view', 'adds: { tales: 2 }', 'adds: { tails: 2 }', 'tails', 'TS2561', `'tails' does not exist`],
+  [
+    'an addition to a latest value',
+    'adds: { tales: 2 }',
+    'adds: { toldAt: 2 }',
+    'toldAt',
+    'TS2322',
+    `'number' is not assignable to type 'never'`,
+  ],
+  [
+    'a right to a view by an unknown fact',
+    `author: { article: 'published' }`,
+    `author: { article: 'publshed' }`,
+    'author',
+    'TS2322',
+    `'"publshed"'`,
+  ],
+  [
+    'a right to a view of an unknown role',
+    `author: { article: 'published' }`,
+    `editor: { article: 'published' }`,
+    'editor',
+    'TS2353',
+    `'editor' does not exist`,
+  ],
+  [
+    'a right to a view by what is not its key',
+    `author: { article: 'published' }`,
+    'author: { words: 1 }',
+    'words',
+    'TS2353',
+    `'words' does not exist`,
+  ],
   ['an example of another type', `example('One')`, 'example(1)', '1', 'TS2345', `'number' is not assignable`],
   ['a reference to what is not declared', 'ref(article)', 'ref(folder)', 'folder', 'TS2304', `Cannot find name 'folder'`],
   [
     'a reference to what is not in the domain',
     'article: ref(article)',
     `article: ref(article), folder: ref('folder')`,
-    '[article, note, memo]',
+    '[article, note, memo, tale]',
     'TS2345',
     'refers to an aggregate that is not in the domain',
   ],

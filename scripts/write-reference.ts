@@ -23,7 +23,7 @@ type Section = { readonly title: string; readonly text: string; readonly parts: 
 const SECTIONS: readonly Section[] = [
   {
     title: 'Domain',
-    text: '`domain({ … })` comes first, and returns `aggregate` and `user`, with which the aggregates are declared; `assemble(base, [one, two])` makes a domain of them.',
+    text: '`domain({ … })` comes first, and returns `aggregate`, `view` and `user`, with which aggregates and views are declared; `assemble(base, [one, two], [views])` makes a domain of them.',
     parts: [{ file: 'domain.ts', members: 'Options' }],
   },
   {
@@ -115,6 +115,26 @@ const SECTIONS: readonly Section[] = [
     text: "`timers: { remind: { after: 'asked', wait: '3 days', run: 'remind' } }`.",
     parts: [{ file: 'aggregate.ts', members: 'Timer' }],
   },
+  {
+    title: 'Views',
+    text: '`view(name, { … })`: numbers and latest values by a key, over the events of several aggregates; [Views](views.md) says how they are kept.',
+    parts: [{ file: 'view.ts', members: 'ViewDeclaration' }],
+  },
+  {
+    title: 'Values of views',
+    text: 'From `#kernel/declare/view.ts`.',
+    parts: [{ file: 'view.ts', functions: true }],
+  },
+  {
+    title: 'Sources of views',
+    text: "`from: { request: { by: { team: 'team' }, on: { submitted: { gives: { waiting: 1 } } } } }`: one for each aggregate that a view is made `of`.",
+    parts: [{ file: 'view.ts', members: 'Source' }],
+  },
+  {
+    title: 'Shares in views',
+    text: 'What an event does to the share that its aggregate has in a view. The end of an aggregate ends its shares by itself, and one that changes a field of `by` takes its share along.',
+    parts: [{ file: 'view.ts', alternatives: 'ShareSpec' }],
+  },
 ];
 
 /** Of values that every author knows. */
@@ -161,6 +181,10 @@ const NAMES: Readonly<Record<string, string>> = {
   N: '`null`',
   '{ readonly not: N }': '`{ not: null }`',
   '(A extends Asked<infer C> ? C : never)': 'a condition',
+  '{ readonly gives: Given }': "`{ gives: { approved: 'total' } }`",
+  '{ readonly changes: Changed; readonly adds?: Added }': "`{ changes: { approved: 'total' } }`",
+  '{ readonly changes?: Changed; readonly adds: Added }': '`{ adds: { reminders: 1 } }`',
+  '{ readonly ends: true }': '`{ ends: true }`',
 };
 
 export const readDeclarations = (): Readonly<Record<string, string>> =>

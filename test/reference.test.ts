@@ -29,6 +29,6 @@ test('a comment on what stands before is none on an option', () => {
 });
 
 test('what is exported to be called and is on no page is refused', () => {
-  const added = { ...sources, 'views.ts': '/** A view. */\nexport const view = (name: string) => name;\n' };
-  expect(() => referenceOf(added)).toThrow('kernel/declare/views.ts exports view: give it a section');
+  const added = { ...sources, 'maps.ts': '/** A map. */\nexport const map = (name: string) => name;\n' };
+  expect(() => referenceOf(added)).toThrow('kernel/declare/maps.ts exports map: give it a section');
 });

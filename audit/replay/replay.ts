@@ -59,9 +59,10 @@ const eraseLeft = async ({ pool, tables }: Work, schema: string): Promise<void> 
 };
 
 const countRows = async ({ pool, tables }: Work, schema: string): Promise<Replayed['rows']> => {
-  const counts = [...tables.withItems.map(({ name }) => name), 'parked'].map(
-    (table) => `(select count(*) from ${schema}.${table}) as ${table}`,
-  );
+  const counts = [...tables.ofStreams, ...tables.views]
+    .map(({ name }) => name)
+    .concat('parked')
+    .map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
   const { rows } = await pool.query<Replayed['rows']>(`select ${counts.join(', ')}`);
   const [row] = rows;
   if (!row) throw new Error('a select of counts gives one row');

@@ -1,5 +1,5 @@
 import type { Table } from '#shared/read-model/change.ts';
-import { fieldOf, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedShares, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { type Comparison, ROW_KEY } from './compare.ts';
 import { keyOf } from './compare-live.ts';
 
@@ -13,6 +13,7 @@ export const foldComparisons = (tables: Tables, schema: string): readonly Compar
     ...tables.all.flatMap((table) => [
       comparisonOf(schema, ...seenOf(table, departed)),
       ...table.items.map((items) => itemsOf({ schema, departed }, table, items)),
+      ...table.shares.map((shares) => sharesOf(schema, table, shares)),
     ]),
     {
       table: 'departed',
@@ -75,6 +76,21 @@ const itemsOf = (
       from (select e.* from ${schema}.fold_${table.name} f, json_to_recordset(f.expected_${items.name}::json) as e (${types.join(', ')})
         where ${isShown(schema, table)}) expected`,
     found: `select ${key}, ${columns.join(', ')} from ${schema}.${items.name}`,
+  };
+};
+
+/** Of which event it is last, only the projection keeps. */
+const sharesOf = (schema: string, table: ProjectedTable, { name, columns: all }: ProjectedShares): Comparison => {
+  const { version: _, ...known } = all;
+  const columns = Object.keys(known).filter((column) => column !== 'id');
+  const types = Object.entries(known).map(([column, type]) => `${column} ${type}`);
+  return {
+    table: name,
+    columns,
+    recorded: `select id as ${ROW_KEY}, ${columns.join(', ')}
+      from (select e.* from ${schema}.fold_${table.name} f, json_to_recordset(f.expected_${name}::json) as e (${types.join(', ')})
+        where ${isShown(schema, table)}) expected`,
+    found: `select id as ${ROW_KEY}, ${columns.join(', ')} from ${schema}.${name}`,
   };
 };
 

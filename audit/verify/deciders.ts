@@ -1,7 +1,9 @@
 import { type Evolve, evolveOf } from '#kernel/decide/evolve.ts';
+import { type FoldShare, type Share, shareFoldOf } from '#kernel/decide/shares.ts';
 import { ABSENT, type AggregateState, type Happened } from '#kernel/decide/state.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import type { Positioned } from '#kernel/rows/shares.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 
 /** A decider without its decisions, for the events of one kind of stream. */
@@ -10,14 +12,19 @@ type Folding = { readonly initial: KindState; evolve(state: unknown, event: unkn
 const known = new WeakMap<Kind, Folding>();
 
 /** What says the same as the rows of a table, in another way. A stream has events of its decider only: the codec checks that. */
-export const foldingOf = ({ aggregate }: Pick<ProjectedTable, 'aggregate'>): Folding => {
-  const folding = known.get(aggregate) ?? ofKind(aggregate);
+export const foldingOf = ({ aggregate, shares }: Pick<ProjectedTable, 'aggregate' | 'shares'>): Folding => {
+  const folding = known.get(aggregate) ?? withShares(ofKind(aggregate), aggregate, shares);
   known.set(aggregate, folding);
   return folding;
 };
 
 /** With what it belongs to, as events name that, which is compared once it is gone. */
-export type KindState = { readonly status: 'absent' | 'present' | 'deleted'; readonly folded: AggregateState };
+export type KindState = {
+  readonly status: 'absent' | 'present' | 'deleted';
+  readonly folded: AggregateState;
+  /** What it has of views, by the names of their tables. */
+  readonly shares?: Readonly<Record<string, Share | null>>;
+};
 
 const ofKind = (kind: Kind): Folding => {
   const evolve: Evolve = evolveOf(kind);
@@ -25,6 +32,20 @@ const ofKind = (kind: Kind): Folding => {
   return {
     initial: shownOf(kind, ABSENT),
     evolve: (state, event) => shownOf(kind, conceal(evolve((state as KindState).folded, event as Happened))),
+  };
+};
+
+const withShares = (folding: Folding, kind: Kind, tables: ProjectedTable['shares']): Folding => {
+  if (tables.length === 0) return folding;
+  const folds = tables.map(({ name, view, share }): readonly [string, FoldShare] => [name, shareFoldOf(kind, view, share)]);
+  return {
+    ...folding,
+    evolve(state, event) {
+      const { shares = {} } = state as KindState;
+      const after = folding.evolve(state, event);
+      const next = folds.map(([name, fold]) => [name, fold(shares[name] ?? null, event as Positioned, after.folded)] as const);
+      return { ...after, shares: Object.fromEntries(next) };
+    },
   };
 };
 

@@ -1,17 +1,24 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
-import { expectedItems, expectedRow } from '../watch/expected-row.ts';
+import { expectedItems, expectedRow, expectedShares } from '../watch/expected-row.ts';
 
 /** Beside the rows of the projection, what the deciders say. */
 export const createFoldTables = async (connection: Connection, tables: Tables, schema: string): Promise<void> => {
-  for (const { name, items } of tables.all) {
+  for (const table of tables.all) {
     await connection.query(
-      `create unlogged table ${schema}.fold_${name} (id bigint primary key, version integer not null, state text not null, expected text not null${items.map((each) => `, expected_${each.name} text not null`).join('')})`,
+      `create unlogged table ${schema}.fold_${table.name} (id bigint primary key, version integer not null, state text not null, expected text not null${partsOf(
+        table,
+      )
+        .map((each) => `, expected_${each.name} text not null`)
+        .join('')})`,
     );
   }
   await connection.query(`create unlogged table ${schema}.fold_departed (user_id bigint primary key)`);
 };
+
+/** The tables beside its own that say something of an aggregate. */
+const partsOf = ({ items, shares }: ProjectedTable): readonly { readonly name: string }[] => [...items, ...shares];
 
 type Row = { readonly table: ProjectedTable; readonly id: number };
 type Stored = Row & { readonly stream: StreamName; readonly version: number; readonly state: unknown };
@@ -43,15 +50,17 @@ export const saveStates = async (pool: Pool, schema: string, states: readonly Om
   for (const [table, all] of Map.groupBy(states, (each) => each.table)) {
     for (let from = 0; from < all.length; from += ROWS_MAX) {
       const rows = all.slice(from, from + ROWS_MAX);
-      const items = table.items.length === 0 ? [] : rows.map(({ state }) => expectedItems(table, state, nobody));
+      const parts = partsOf(table);
+      const expected =
+        parts.length === 0 ? [] : rows.map(({ state }) => ({ ...expectedItems(table, state, nobody), ...expectedShares(table, state) }));
       const texts = [
         rows.map(({ state }) => JSON.stringify(state)),
         rows.map(({ state }) => JSON.stringify(expectedRow(table, state, nobody) ?? null)),
-        ...table.items.map(({ name }) => items.map((each) => JSON.stringify(each[name]))),
+        ...parts.map(({ name }) => expected.map((each) => JSON.stringify(each[name]))),
       ];
       await pool.query(
         `insert into ${schema}.fold_${table.name} select * from rows from (unnest($1::bigint[]), unnest($2::integer[]), ${texts.map((_, index) => `string_to_table($${index + 3}, E'\\x1e')`).join(', ')})
-         on conflict (id) do update set version = excluded.version, state = excluded.state, expected = excluded.expected${table.items.map(({ name }) => `, expected_${name} = excluded.expected_${name}`).join('')}`,
+         on conflict (id) do update set version = excluded.version, state = excluded.state, expected = excluded.expected${parts.map(({ name }) => `, expected_${name} = excluded.expected_${name}`).join('')}`,
         [rows.map(({ id }) => id), rows.map(({ version }) => version), ...texts.map((each) => each.join(SEPARATOR))],
       );
     }

@@ -77,13 +77,18 @@ const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Pro
 };
 
 /** All tables of a read model that say something of the log. */
-const namesOf = ({ withItems }: Tables): readonly string[] => [...withItems.map(({ name }) => name), ...BOOKKEEPING];
+const namesOf = ({ ofStreams, views }: Tables): readonly string[] => [...[...ofStreams, ...views].map(({ name }) => name), ...BOOKKEEPING];
 
 /** Everything is in the tables, and the planner knows of them: what is still to come is little. */
 const settle = async ({ verification: { pool, tables, onProgress }, schema, fold }: Proving): Promise<void> => {
   onProgress({ step: 'check', what: 'what the deciders say' });
   await fold.save();
-  const analyzed = [...namesOf(tables), ...tables.all.map(({ name }) => `fold_${name}`), 'fold_departed'];
+  const analyzed = [
+    ...tables.ofStreams.map(({ name }) => name),
+    ...BOOKKEEPING,
+    ...tables.all.map(({ name }) => `fold_${name}`),
+    'fold_departed',
+  ];
   await pool.query(`analyze ${analyzed.map((table) => `${schema}.${table}`).join(', ')}`);
 };
 

@@ -9,9 +9,9 @@ import { decodeAround } from '#shared/projection/decode.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedShares, type ProjectedTable } from '#shared/read-model/tables.ts';
 import { foldingOf } from '../verify/deciders.ts';
-import { expectedItems, expectedRow } from './expected-row.ts';
+import { type Expected, expectedItems, expectedRow, expectedShares } from './expected-row.ts';
 
 type RowDependencies = Projection & {
   readonly pool: Pool;
@@ -82,7 +82,7 @@ const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exception
 
 type Seen = {
   readonly row: Readonly<Record<string, unknown>> | null;
-  /** By the names of their tables, each in the order of what tells them apart. */
+  /** With what it has of views: by the names of their tables, each in the order of what tells them apart. */
   readonly items: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[] | null>>;
   /** How far the read model was at the same moment. */
   readonly position: Position;
@@ -100,7 +100,7 @@ const readRow = async (
   const { rows } = await pool.query<Seen>({
     name: `audit-watch-${table.name}`,
     text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table.name} t where id = $2) as row,
-       json_build_object(${table.items.map(itemsSql).join(', ')}) as items,
+       json_build_object(${[...table.items.map(itemsSql), ...table.shares.map(shareSql)].join(', ')}) as items,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
        ${LEFT_OUT} as "leftOut",
@@ -112,6 +112,9 @@ const readRow = async (
 
 const itemsSql = ({ name, key: [of, id] }: ProjectedItems): string =>
   `'${name}', (select json_agg(row_to_json(i) order by i.${id}) from ${LIVE_SCHEMA}.${name} i where i.${of} = $2)`;
+
+const shareSql = ({ name }: ProjectedShares): string =>
+  `'${name}', (select json_agg(row_to_json(s)) from ${LIVE_SCHEMA}.${name} s where s.id = $2)`;
 
 type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
@@ -126,9 +129,11 @@ const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: L
   const isDeparted = (userId: number) => seen.departed.includes(userId);
   const expected = expectedRow(table, state, isDeparted);
   const items = expectedItems(table, state, isDeparted);
+  const shares = expectedShares(table, state);
   const fields = [
     ...differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row)),
     ...table.items.flatMap((each) => differingItems(each, items[each.name] ?? [], seen.items[each.name] ?? [])),
+    ...table.shares.flatMap((each) => differingShare(each, shares[each.name]?.[0], seen.items[each.name]?.[0] ?? null)),
   ];
   const { stream, version, position } = last;
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];
@@ -152,6 +157,10 @@ const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): rea
     ...new Set(sorted.flatMap((row, index) => differing(row, told(table, found[index] ?? {})).map((field) => `${list.name}.${field}`))),
   ];
 };
+
+/** By the name of the view, and of what differs. */
+const differingShare = (table: ProjectedShares, expected: Expected, found: Seen['row']): readonly string[] =>
+  differing(expected, found && told(table, found)).map((field) => `${table.view.name}.${field}`);
 
 /** As PostgreSQL sorts numbers, and texts by the collation "C". */
 const compareIds = (one: unknown, other: unknown): number =>

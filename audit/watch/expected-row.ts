@@ -20,6 +20,18 @@ export const expectedItems = (
 ): Readonly<Record<string, readonly NonNullable<Expected>[]>> =>
   Object.fromEntries(items.map((table) => [table.name, itemRows(table, (state as KindState).folded, isDeparted)]));
 
+/** What an aggregate must have of views, by the names of the tables: one row, or none. */
+export const expectedShares = (
+  { shares }: Pick<ProjectedTable, 'shares'>,
+  state: unknown,
+): Readonly<Record<string, readonly NonNullable<Expected>[]>> =>
+  Object.fromEntries(
+    shares.map(({ name }) => {
+      const share = (state as KindState).shares?.[name];
+      return [name, share ? [share] : []];
+    }),
+  );
+
 const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsDeparted): readonly NonNullable<Expected>[] => {
   if (folded.status !== 'present') return [];
   const { fields } = folded;

@@ -113,7 +113,7 @@ const describeEvent = (domain: Domain, { type, version, effect, list, sets, upca
 
 const tablesFor = (domain: Domain, { name }: Kind) =>
   tablesOf(domain)
-    .withItems.filter(({ kind }) => kind === name)
+    .ofStreams.filter(({ kind }) => kind === name)
     .map(({ name: table, definition }) => ({
       table,
       columns: definition.table

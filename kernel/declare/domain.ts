@@ -1,6 +1,7 @@
 import { type Aggregate, type Declaration, declareFor, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
+import { viewFor } from './view.ts';
 
 type UserFields<Role extends string> = {
   readonly name: Field<string>;
@@ -52,7 +53,7 @@ type Options<Role extends string, F extends Fields> = {
   };
 };
 
-/** The roles of a domain and its users, with which its aggregates are declared. */
+/** The roles of a domain and its users, with which its aggregates and views are declared. */
 export const domain = <const Role extends string, F extends Fields = Record<never, never>>({
   name,
   roles,
@@ -98,5 +99,5 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       ...added?.fieldRights,
     } as never,
   });
-  return { name, roles, signUp, aggregate, user: user as unknown as User<Role, F> };
+  return { name, roles, signUp, aggregate, view: viewFor<Role>(), user: user as unknown as User<Role, F> };
 };

@@ -1,5 +1,6 @@
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
+import type { AnyView } from '../declare/view.ts';
 import { definitionsOf } from '../events/definitions.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { tableOf } from '../rows/table.ts';
@@ -10,8 +11,10 @@ import { demandNames, demandRoles } from './demand-names.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
+import { demandViews } from './demand-views.ts';
 import { kindOf } from './kind-of.ts';
 import type { Domain } from './registry.ts';
+import { viewOf } from './view-of.ts';
 
 type Base = { readonly name: string; readonly roles: readonly string[]; readonly signUp: string; readonly user: AnyAggregate };
 /** References by name must lead to an aggregate that is there. */
@@ -25,7 +28,11 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
     };
 
 /** The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the place and the way out. */
-export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, aggregates: A & Known<A>): Domain => {
+export const assemble = <const A extends readonly AnyAggregate[]>(
+  base: Base,
+  aggregates: A & Known<A>,
+  views: readonly AnyView[] = [],
+): Domain => {
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
@@ -36,10 +43,12 @@ export const assemble = <const A extends readonly AnyAggregate[]>(base: Base, ag
     roles: ['anonymous', ...base.roles, 'admin'],
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
+    views: views.map(viewOf),
   };
   demandLists(domain);
   demandLimits(domain);
   demandReactions(domain);
+  demandViews(domain);
   demandCompiles(domain);
   return domain;
 };

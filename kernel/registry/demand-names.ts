@@ -18,9 +18,7 @@ export const demandRoles = (roles: readonly string[]): void => {
   if (wrong !== undefined) throw new StartRefused(`the role ${wrong} is the kernel's: give it another name.`);
 };
 
-const KIND = /^[a-z][a-zA-Z0-9]{0,39}$/;
-const FIELD = /^[a-z][a-zA-Z0-9]{0,39}$/;
-const COMMAND = /^[a-z][a-zA-Z0-9]{0,39}$/;
+export const FORM = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
 const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;
 /** Of GraphQL's enumerations, and of conditions. */
@@ -43,7 +41,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
   ]);
   const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
   return [
-    ...of('the name', [name], form(KIND)),
+    ...of('the name', [name], form(FORM)),
     ...(name === 'user' ? [] : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
     ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
     ...of('the owner', kind.owner === undefined ? [] : [kind.owner], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
@@ -55,11 +53,11 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the path', [path], (each) => (each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined)),
     ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
     ...of('the field of GraphQL', [kind.field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
-    ...of('the field', fields, form(FIELD)),
+    ...of('the field', fields, form(FORM)),
     ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the field', [...fields, ...wired], taken(new Set([`${name}Id`]), 'the id of the aggregate')),
     ...(isSearched ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched')) : []),
-    ...of('the list', Object.keys(kind.lists), form(FIELD)),
+    ...of('the list', Object.keys(kind.lists), form(FORM)),
     ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
     ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
@@ -75,10 +73,10 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of(
       'the limit',
       kind.limits.map(({ name: limit }) => limit),
-      form(FIELD),
+      form(FORM),
     ),
     ...of('the limit', repeated(kind.limits.map(({ name: limit }) => limit)), (each) => `${each} is called like a field that is unique`),
-    ...of('the command', Object.keys(kind.commands), form(COMMAND)),
+    ...of('the command', Object.keys(kind.commands), form(FORM)),
     ...of('the command', Object.keys(kind.commands), taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has')),
     ...of('the fact', Object.keys(kind.facts), taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already')),
     ...of('the fact', Object.keys(kind.facts), taken(new Set(['found']), 'what a refusal says of what is not there')),
@@ -168,11 +166,15 @@ const PATHS_OF_THE_KERNEL = new Set([
 ]);
 const WORDS_OF_THE_KERNEL = new Set('true false null now caller own'.split(' '));
 const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node webhook'.split(' '));
-const FIELDS_OF_THE_KERNEL = new Set(
+export const FIELDS_OF_THE_KERNEL = new Set(
   'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(' '),
 );
 const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
-const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+
+/** Of what has a table and a path, and is asked for in GraphQL. */
+export const isOfTheKernel = ({ table, path, name }: { readonly table: string; readonly path: string; readonly name: string }): boolean =>
+  TABLES_OF_THE_KERNEL.has(table) || PATHS_OF_THE_KERNEL.has(path) || path.startsWith('sign-') || QUERIES_OF_THE_KERNEL.has(name);
 
 /** Held against the recorded schema by a test. */
 export const TYPES_OF_THE_KERNEL = [

@@ -129,6 +129,46 @@ export type Kind = {
   /** It is the kernel’s own, told to its owner and to whoever manages all, and its rows go with its owner. */
   readonly isManaged?: true;
 };
+/** Where a value of a share comes from: a number, the moment of the event, or a field; its opposite where it is taken away. */
+export type ShareSource = { readonly from: number | 'now' | { readonly field: string }; readonly isNegative: boolean };
+export type ShareEffect = {
+  /** `gives` makes a share, or another of it; `changes` is nothing without one. */
+  readonly kind: 'gives' | 'changes' | 'ends';
+  /** By the names of values. */
+  readonly sets: Readonly<Record<string, ShareSource>>;
+  readonly adds: Readonly<Record<string, ShareSource>>;
+};
+/** What each aggregate of a kind has of a view: one row, that its events alone decide. */
+export type ShareInfo = {
+  readonly kind: string;
+  /** Of the read model. */
+  readonly table: string;
+  /** By the parts of the key: a field, or `id`. */
+  readonly by: Readonly<Record<string, string>>;
+  /** By the names of events. */
+  readonly on: Readonly<Record<string, ShareEffect>>;
+  /** The names of the view’s values that it has a part of. */
+  readonly values: readonly string[];
+};
+export type ViewValue = {
+  readonly kind: 'count' | 'sum' | 'latest';
+  readonly def: FieldDef;
+};
+/** Numbers and latest values by a key, of the events of several streams. */
+export type ViewInfo = {
+  readonly name: string;
+  /** Of the read model. */
+  readonly table: string;
+  /** In addresses and scopes. */
+  readonly path: string;
+  /** Of GraphQL. */
+  readonly type: string;
+  readonly says: string | undefined;
+  readonly key: Defs;
+  readonly values: Readonly<Record<string, ViewValue>>;
+  readonly shares: readonly ShareInfo[];
+  readonly rights: Readonly<Record<string, Row>>;
+};
 export type Domain = {
   readonly name: string;
   /** With `anonymous` and `admin`. */
@@ -136,4 +176,5 @@ export type Domain = {
   /** What people become who create an account for themselves, unless the operator says otherwise. */
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
+  readonly views: readonly ViewInfo[];
 };

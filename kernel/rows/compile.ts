@@ -104,7 +104,8 @@ const setsOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values)
   return (each) => Object.fromEntries(entries.map(({ column, of, value }) => [column, of(valueIn(each, value))]));
 };
 
-const valueIn = ({ data, metadata }: Projected, value: unknown): unknown => {
+/** What the declaration says: a value, `now`, `caller`, or what follows from the data. */
+export const valueIn = ({ data, metadata }: Projected, value: unknown): unknown => {
   if (typeof value === 'function') return value(data);
   return value === 'now' ? metadata.at : value === 'caller' ? userIn(metadata.actor) : value;
 };

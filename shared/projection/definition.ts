@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { keptDigestOf } from './kept-digest.ts';
+import { keptViewsOf, sumsOf } from './views.ts';
 
 /** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
 export type Definition = {
@@ -20,7 +21,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean);
-  const derived = tables.withItems.map(({ definition }) => definition);
+  const derived = [...tables.ofStreams, ...tables.views].map(({ definition }) => definition);
   const statements = [
     ...derived.flatMap(({ table, indexes }) => [table, ...indexes]),
     ...beside,
@@ -30,6 +31,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const sums = tables.all.flatMap(({ items }) =>
     items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
   );
+  const shares = tables.all.flatMap((table) => table.shares.map(({ share }) => JSON.stringify(share)));
   // Rows of before are what the former version said; those of the kernel's own were made with these versions.
   const versions = tables.all.flatMap(({ aggregate }) =>
     Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
@@ -39,14 +41,18 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
-      .update([...statements, ...keptDigestOf(tables), ...sums, ...versions].join(';').replaceAll(/\s+/g, ' '))
+      .update(
+        [...statements, ...keptDigestOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions]
+          .join(';')
+          .replaceAll(/\s+/g, ' '),
+      )
       .digest('base64url'),
   };
 };
 
 /** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
 const isNeededByWrites = (tables: Tables, statement: string): boolean =>
-  tables.withItems.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
+  tables.ofStreams.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
 
 /** Whether this release can write into a version. */
 export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {

@@ -35,7 +35,7 @@ const INDEX_MEMORY = '128MB';
 
 /** And what the planner knows of the tables. */
 export const addIndexes = async (work: Work, indexes: readonly string[], begin: Begin): Promise<void> => {
-  const statements = [...indexes, `analyze ${work.tables.withItems.map(({ name }) => name).join(', ')}`];
+  const statements = [...indexes, `analyze ${work.tables.ofStreams.map(({ name }) => name).join(', ')}`];
   for (const [done, statement] of statements.entries()) {
     work.onProgress({ step: 'indexes', done, of: statements.length });
     await inBackground(work.pool, (connection) =>

@@ -1,11 +1,10 @@
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
-type Digested = Pick<Table<string>, 'columns' | 'personal'> & { readonly name: string };
+type Digested = { readonly name: string; readonly columns: Readonly<Record<string, string>>; readonly personal: readonly string[] };
 
 /** What each table comes to, as text: how many rows, and the sums of the halves of their hashes. */
 export type Digests = Readonly<Record<string, string>>;
@@ -57,7 +56,9 @@ const statementsFor = (table: Digested): readonly string[] => {
 };
 
 /** What a read model has to have for its digest to be kept. */
-export const keptDigestOf = ({ withItems }: Tables): readonly string[] => withItems.flatMap(statementsFor);
+export const keptDigestOf = (tables: Tables): readonly string[] => digestedIn(tables).flatMap(statementsFor);
+
+const digestedIn = ({ ofStreams, views }: Tables): readonly Digested[] => [...ofStreams, ...views];
 
 /**
  * Computes the digest of the read model that comes first in the search path, and has it kept from then on. Nobody else writes there
@@ -66,7 +67,7 @@ export const keptDigestOf = ({ withItems }: Tables): readonly string[] => withIt
 export const keepDigest = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const statement of keptDigestOf(tables)) await connection.query(statement);
   await inForm(connection);
-  for (const table of tables.withItems)
+  for (const table of digestedIn(tables))
     await connection.query(
       `insert into digest (name, rows, low, high) select '${table.name}', * from (${sumsOver(table, table.name)}) sums`,
     );
@@ -105,7 +106,7 @@ export const computeDigest = (pool: Pool, tables: Tables, schema: string): Promi
 export const computeDigestOn = async (connection: Connection, tables: Tables, schema: string): Promise<Digests> => {
   await inForm(connection);
   const digests: Record<string, string> = {};
-  for (const table of tables.withItems) {
+  for (const table of digestedIn(tables)) {
     const { rows } = await connection.query<{ digest: string }>(
       `select ${TEXT} as digest from (${sumsOver(table, `${schema}.${table.name}`)}) sums`,
     );

@@ -37,6 +37,7 @@ export const park = async (connection: Connection, tables: Tables, parked: reado
     const ids = gone.map(({ id }) => id);
     await connection.query(`delete from ${table.name} where id = any($1)`, [ids]);
     for (const { name, key } of table.items) await connection.query(`delete from ${name} where ${key[0]} = any($1)`, [ids]);
+    for (const { name } of table.shares) await connection.query(`delete from ${name} where id = any($1)`, [ids]);
     await connection.query('delete from removed where kind = $1 and id = any($2)', [table.name, ids]);
   }
 };

@@ -3,7 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
-import type { ProjectedItems, ProjectedTable, Tables } from '#shared/read-model/tables.ts';
+import type { OfStreams, Tables } from '#shared/read-model/tables.ts';
 import { exceptionsAmong, park } from './parked.ts';
 import { type Prepared, type Projection, prepare } from './prepared.ts';
 import { removalOf } from './removed.ts';
@@ -74,7 +74,7 @@ const eraseTexts = async (connection: Connection, tables: Tables, { departures, 
     written.flatMap(({ stream }) => tables.rowOf(stream) ?? []),
     ({ table }) => table.kind,
   );
-  for (const table of tables.withItems) {
+  for (const table of tables.ofStreams) {
     // A user’s own row says by itself that they are gone.
     if (table.person === null || table.person === 'id') continue;
     const { person } = table;
@@ -90,7 +90,7 @@ const eraseTexts = async (connection: Connection, tables: Tables, { departures, 
 };
 
 /** Takes away what belongs to people who are gone: the whole row, or what of it is personal. */
-const goneFrom = (table: ProjectedTable | ProjectedItems, isOfThem: (row: string) => string, others = ''): string => {
+const goneFrom = (table: OfStreams, isOfThem: (row: string) => string, others = ''): string => {
   const { name, personal } = table;
   if (table.afterDeparture === 'removed')
     return removalOf(table, `delete from ${name} t ${others && `using ${others}`} where ${isOfThem('t')}`);

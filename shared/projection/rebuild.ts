@@ -10,6 +10,7 @@ import { keepDigest } from './kept-digest.ts';
 import { useReadModel } from './schema.ts';
 import { swapIn } from './swap.ts';
 import { beginNext, dropAside, dropNext, type Held, hold, lockVersions } from './versions.ts';
+import { keepViews } from './views.ts';
 
 export type Rebuilt = { readonly events: number; readonly position: Position };
 
@@ -30,6 +31,7 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
     await addIndexes(work, (await readDefinition(tables)).indexes, beginOn(next));
     await inBackground(pool, async (connection) => {
       await beginOn(next)(connection);
+      await keepViews(connection, tables);
       await keepDigest(connection, tables);
     });
     let late = 0;

@@ -5,6 +5,7 @@ import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Definition, readDefinition } from './definition.ts';
 import { keepDigest, PROJECTING } from './kept-digest.ts';
+import { keepViews } from './views.ts';
 
 /**
  * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL lets go of the rows of a
@@ -35,6 +36,7 @@ export const createReadModel = (pool: Pool, tables: Tables, schema: string): Pro
     const definition = await readDefinition(tables);
     await createTables(connection, schema, definition);
     for (const index of definition.indexes) await connection.query(index);
+    await keepViews(connection, tables);
     await keepDigest(connection, tables);
     if (schema === LIVE_SCHEMA) await beginAnew(connection);
   });

@@ -6,6 +6,7 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import { writeItems } from './items.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { write } from './rows.ts';
+import { writeShares } from './shares.ts';
 
 /** Writes all at once; where the database refuses that, halves are tried, down to the events that it refuses. Answers with those. */
 export const takeIn = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
@@ -54,6 +55,12 @@ const writeAll = async (connection: Connection, tables: Tables, events: readonly
         connection,
         items,
         own.flatMap((event) => items.changes(event) ?? []),
+      );
+    for (const shares of table.shares)
+      await writeShares(
+        connection,
+        shares,
+        own.flatMap((event) => shares.changes(event) ?? []),
       );
   }
 };

@@ -1,9 +1,11 @@
 import { webhookOf } from '#kernel/declare/webhook.ts';
-import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
+import { compileShares, type ShareChange, type ShareTable, shareDefinitionOf, shareTableOf } from '#kernel/rows/shares.ts';
 import { tableOf } from '#kernel/rows/table.ts';
+import { type ViewTable, viewDefinitionOf, viewTableOf } from '#kernel/rows/views.ts';
 import { waysToCaller, waysToItems } from '#kernel/rows/ways.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
@@ -23,6 +25,8 @@ export type ProjectedTable = Table & {
   project(event: DecodedEvent): Change;
   /** Of its lists. */
   readonly items: readonly ProjectedItems[];
+  /** Of what it has in views. */
+  readonly shares: readonly ProjectedShares[];
 };
 
 /** The table of a list, and what the events of its aggregate do to its rows; of those that are not here, nothing. */
@@ -35,12 +39,29 @@ export type ProjectedItems = ItemTable & {
   changes(event: DecodedEvent): ItemChange | undefined;
 };
 
+/** The table of what aggregates of a kind have of a view, and what their events do to it. */
+export type ProjectedShares = ShareTable & {
+  readonly definition: TableDefinition;
+  readonly afterDeparture: 'emptied';
+  changes(event: DecodedEvent): ShareChange | undefined;
+};
+
+/** The table of a view, with those that it is summed up from. */
+type ProjectedView = ViewTable & {
+  readonly definition: TableDefinition;
+  readonly shares: readonly ProjectedShares[];
+};
+
+/** A table whose rows are made by the events of single streams. */
+export type OfStreams = ProjectedTable | ProjectedItems | ProjectedShares;
+
 /** The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the kernel’s own. */
 export type Tables = {
   readonly all: readonly ProjectedTable[];
-  /** With those of their items. */
-  readonly withItems: readonly (ProjectedTable | ProjectedItems)[];
-  named(name: string): ProjectedTable | ProjectedItems | undefined;
+  /** With those of their items and shares. */
+  readonly ofStreams: readonly OfStreams[];
+  readonly views: readonly ProjectedView[];
+  named(name: string): OfStreams | undefined;
   ofKind(kind: string): ProjectedTable | undefined;
   /** Whether the read model is made from it; every other stream is none of its business. */
   isProjected(event: { readonly stream: StreamName }): boolean;
@@ -51,8 +72,13 @@ export type Tables = {
 const made = new WeakMap<Domain, Tables>();
 
 export const tablesOf = (domain: Domain): Tables => {
+  const kinds = [...Object.values(domain.kinds), webhookOf(domain)];
   const tables =
-    made.get(domain) ?? tablesOfAll([...Object.values(domain.kinds), webhookOf(domain)].map((kind) => projectedTable(domain, kind)));
+    made.get(domain) ??
+    tablesOfAll(
+      kinds.map((kind) => projectedTable(domain, kind)),
+      domain.views,
+    );
   made.set(domain, tables);
   return tables;
 };
@@ -72,6 +98,9 @@ const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
       return compiled(event as Projected);
     },
     items: Object.values(kind.lists).map((list) => projectedItems(domain, kind, list)),
+    shares: domain.views.flatMap((view) =>
+      view.shares.flatMap((share) => (share.kind === kind.name ? [projectedShares(kind, view, share)] : [])),
+    ),
   };
 };
 
@@ -86,6 +115,26 @@ const projectedItems = (domain: Domain, kind: Kind, list: ListInfo): ProjectedIt
   };
 };
 
+const projectedShares = (kind: Kind, view: ViewInfo, share: ShareInfo): ProjectedShares => {
+  const table = shareTableOf(view, share);
+  const rows = compileShares(kind, view, share);
+  return {
+    ...table,
+    definition: shareDefinitionOf(table),
+    afterDeparture: 'emptied',
+    changes: (event) => rows.get(event.type)?.(event as Projected & { position: number }),
+  };
+};
+
+const projectedView = (view: ViewInfo, shares: readonly ProjectedShares[]): ProjectedView => {
+  const table = viewTableOf(view);
+  return {
+    ...table,
+    definition: { table: viewDefinitionOf(table), indexes: [], unsampled: undefined },
+    shares: shares.filter((share) => share.view === view),
+  };
+};
+
 export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
   const table = tables.ofKind(kind);
   if (!table) throw new Error(`The domain has no ${kind}`);
@@ -97,14 +146,20 @@ export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g
 
 const ID = /^[1-9]\d{0,15}$/;
 
-const tablesOfAll = (all: readonly ProjectedTable[]): Tables => {
-  const withItems = all.flatMap((table) => [table, ...table.items]);
-  const byName = new Map(withItems.map((table) => [table.name, table]));
+const tablesOfAll = (all: readonly ProjectedTable[], views: readonly ViewInfo[]): Tables => {
+  const ofStreams = all.flatMap((table) => [table, ...table.items, ...table.shares]);
+  const byName = new Map(ofStreams.map((table) => [table.name, table]));
   const byKind = new Map(all.map((table) => [table.kind, table]));
   const tableOfStream = (stream: string) => byKind.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
   return {
     all,
-    withItems,
+    ofStreams,
+    views: views.map((view) =>
+      projectedView(
+        view,
+        all.flatMap(({ shares }) => shares),
+      ),
+    ),
     named: (name) => byName.get(name),
     ofKind: (kind) => byKind.get(kind),
     isProjected: ({ stream }) => tableOfStream(stream) !== undefined,

@@ -17,7 +17,19 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
   ],
   [
     'Understand and extend it',
-    ['guarantees', 'comparison', 'architecture', 'domain', 'declaration', 'evolve', 'conditions', 'reactions', 'limits', 'dependencies'],
+    [
+      'guarantees',
+      'comparison',
+      'architecture',
+      'domain',
+      'declaration',
+      'evolve',
+      'conditions',
+      'reactions',
+      'limits',
+      'views',
+      'dependencies',
+    ],
   ],
 ];
 const REST_TITLE = 'More';

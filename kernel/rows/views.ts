@@ -1,0 +1,140 @@
+import { column } from '../registry/names.ts';
+import type { ViewInfo } from '../registry/registry.ts';
+import { keyColumnsOf, positionOf, type ShareTable } from './shares.ts';
+
+/** The table of a view: a row for each key under which something is counted. */
+export type ViewTable = {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, string>>;
+  /** Nothing personal is in a view. */
+  readonly personal: readonly never[];
+  readonly keys: readonly string[];
+  readonly numbers: readonly string[];
+  readonly latest: Readonly<Record<string, string>>;
+};
+
+/** How many aggregates have a share in a row: with none of them it goes. */
+export const SHARES = 'shares';
+
+export const viewTableOf = (view: ViewInfo): ViewTable => {
+  const keys = keyColumnsOf(view);
+  const values = Object.entries(view.values).map(([name, { kind, def }]) => ({ kind, to: column(name, def), type: def.column }));
+  const numbers = values.filter(({ kind }) => kind !== 'latest').map(({ to }) => to);
+  const latest = Object.fromEntries(values.filter(({ kind }) => kind === 'latest').map(({ to, type }) => [to, type]));
+  return {
+    name: view.table,
+    columns: { ...keys, ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])), ...latest, [SHARES]: 'bigint' },
+    personal: [],
+    keys: Object.keys(keys),
+    numbers,
+    latest,
+  };
+};
+
+export const viewDefinitionOf = ({ name, columns, keys, latest }: ViewTable): string => {
+  const lines = Object.entries(columns).map(([each, type]) => {
+    const collation = type === 'text' && keys.includes(each) ? ' collate "C"' : '';
+    return `${each} ${type}${collation}${each in latest ? '' : type === 'numeric' ? ' not null default 0' : ' not null'}`;
+  });
+  return `create table ${name} (\n  ${[...lines, `primary key (${keys.join(', ')})`].join(',\n  ')}\n)`;
+};
+
+const isKeyed = (keys: readonly string[]): string => keys.map((each) => `${each} is not null`).join(' and ');
+
+/** What the shares of a view come to, by its columns: the whole of it, read from them anew. */
+export const sumOf = ({ keys, numbers, latest }: ViewTable, shares: readonly ShareTable[], schema?: string): string => {
+  const from = schema === undefined ? '' : `${schema}.`;
+  const part = (share: ShareTable) =>
+    [
+      ...keys,
+      ...numbers.map((each) => (share.numbers.includes(each) ? each : `0::numeric as ${each}`)),
+      ...Object.entries(latest).flatMap(([each, type]) =>
+        share.latest.includes(each) ? [each, positionOf(each)] : [`null::${type} as ${each}`, `null::bigint as ${positionOf(each)}`],
+      ),
+    ].join(', ');
+  const parts = shares.map((share) => `select ${part(share)} from ${from}${share.name} where ${isKeyed(keys)}`);
+  const values = [
+    ...keys,
+    ...numbers.map((each) => `sum(${each}) as ${each}`),
+    ...Object.keys(latest).map(
+      (each) => `(array_agg(${each} order by ${positionOf(each)} desc) filter (where ${positionOf(each)} is not null))[1] as ${each}`,
+    ),
+    `count(*) as ${SHARES}`,
+  ];
+  return `select ${values.join(', ')} from (${parts.join(' union all ')}) parts group by ${keys.join(', ')}`;
+};
+
+/**
+ * Keeps a view up with one of its tables of shares, whatever statement changes that: once for each key, by what has come and gone.
+ * Each is the function of a trigger for each statement.
+ */
+export const keepingOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]): readonly string[] =>
+  CHANGES.flatMap(({ operation, hasOld, hasNew }) => {
+    const keep = `keep_${share.name}_on_${operation}`;
+    const referencing = [hasOld && 'old table as went', hasNew && 'new table as came'].filter(Boolean).join(' ');
+    const statements = [
+      additionOf(view, share, { hasOld, hasNew }),
+      ...(hasOld ? [removalOf(view)] : []),
+      ...latestOf(view, share, all, { hasOld, hasNew }),
+    ];
+    return [
+      `create function ${keep}() returns trigger language plpgsql as $$
+       begin
+         ${statements.join(';\n         ')};
+         return null;
+       end $$`,
+      // Whoever changes it by hand is found by what its shares come to.
+      `create trigger ${keep} after ${operation} on ${share.name} referencing ${referencing} for each statement
+       when (current_setting('annals.projecting', true) = 'on') execute function ${keep}()`,
+    ];
+  });
+
+const CHANGES = [
+  { operation: 'insert', hasOld: false, hasNew: true },
+  { operation: 'update', hasOld: true, hasNew: true },
+  { operation: 'delete', hasOld: true, hasNew: false },
+] as const;
+
+type Seen = { readonly hasOld: boolean; readonly hasNew: boolean };
+
+/** In the order of keys, so that two that write at the same time wait for each other and never both. */
+const additionOf = ({ name, keys }: ViewTable, { numbers }: ShareTable, { hasOld, hasNew }: Seen): string => {
+  const side = (sign: string, from: string) =>
+    `select ${[...keys, ...numbers.map((each) => `${sign}${each} as ${each}`), `${sign}1 as ${SHARES}`].join(', ')} from ${from} where ${isKeyed(keys)}`;
+  const changes = [...(hasNew ? [side('', 'came')] : []), ...(hasOld ? [side('-', 'went')] : [])].join(' union all ');
+  const sums = [SHARES, ...numbers];
+  const list = [...keys, ...sums].join(', ');
+  return `insert into ${name} as v (${list})
+         select ${[...keys, ...sums.map((each) => `sum(${each}) as ${each}`)].join(', ')} from (${changes}) changes
+         group by ${keys.join(', ')} having ${sums.map((each) => `sum(${each}) <> 0`).join(' or ')} order by ${keys.join(', ')}
+         on conflict (${keys.join(', ')}) do update set ${sums.map((each) => `${each} = v.${each} + excluded.${each}`).join(', ')}`;
+};
+
+const sameKey = (keys: readonly string[], one: string, other: string): string =>
+  keys.map((each) => `${one}.${each} = ${other}.${each}`).join(' and ');
+
+const removalOf = ({ name, keys }: ViewTable): string =>
+  `delete from ${name} v using went w where ${sameKey(keys, 'v', 'w')} and v.${SHARES} = 0`;
+
+/** Found by an index for each key that is concerned, because the latest may have gone. */
+const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[], { hasOld, hasNew }: Seen): readonly string[] => {
+  if (share.latest.length === 0) return [];
+  const { name, keys } = view;
+  const concerned = [...(hasNew ? ['came'] : []), ...(hasOld ? ['went'] : [])].map((each) => `select ${keys.join(', ')} from ${each}`);
+  const found = share.latest.map((each) => {
+    const position = positionOf(each);
+    const parts = all
+      .filter(({ latest }) => latest.includes(each))
+      .map(
+        (other) => `(select s.${each}, s.${position} from ${other.name} s where ${sameKey(keys, 's', 'k')} and s.${position} is not null
+           order by s.${position} desc limit 1)`,
+      );
+    return `(select l.${each} from (${parts.join(' union all ')}) l order by l.${position} desc limit 1) as ${each}`;
+  });
+  const isOther = share.latest.map((each) => `v.${each} is distinct from f.${each}`).join(' or ');
+  return [
+    `update ${name} v set ${share.latest.map((each) => `${each} = f.${each}`).join(', ')}
+         from (select ${keys.map((each) => `k.${each}`).join(', ')}, ${found.join(', ')} from (${concerned.join(' union ')}) k) f
+         where ${sameKey(keys, 'v', 'f')} and (${isOther})`,
+  ];
+};

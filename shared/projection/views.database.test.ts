@@ -1,0 +1,318 @@
+// Over 200 lines, because every case goes through the one toy domain that is set up here.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Report } from '#shared/audit/verification-report.ts';
+import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { replay } from '../../audit/replay/replay.ts';
+import { verify } from '../../audit/verify/verify.ts';
+import { checkRow } from '../../audit/watch/check-rows.ts';
+import { by, type CommandSide, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import { otherThan } from '../../test/engines/other-than.ts';
+import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { spendingDomain } from '../../test/toy/spending.ts';
+import { digestOf } from './digest.ts';
+import { project } from './project.ts';
+import { rebuild } from './rebuild.ts';
+import { release } from './release.ts';
+import { retry } from './retry.ts';
+import { createReadModel, useReadModel } from './schema.ts';
+
+/** Views in the read model: however events came there, a view is what its streams add up to. */
+const resources = new AsyncDisposableStack();
+const signal = new AbortController().signal;
+let side: CommandSide;
+let users: readonly UserId[];
+
+beforeAll(async () => {
+  const world = resources.use(await createCommandWorld());
+  side = resources.use(await world.open(undefined, undefined, spendingDomain));
+  resources.use(await startProjecting(side));
+  users = [await registerUser(side, { role: 'employee' as never }), await registerUser(side, { role: 'approver' as never })];
+});
+afterAll(() => resources.disposeAsync());
+
+const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const open = (budget: number) => send('OpenTeam', { name: 'Field work', approverId: users[1], budget });
+const draft = (teamId: unknown, amount = 10, category = 'travel') =>
+  send('DraftRequest', { teamId, amount, category, purpose: 'Strasbourg', employeeId: users[0] });
+const verified = (): Promise<Report> =>
+  verify({ ...side, auditDir: '/nonexistent', isOfReadModel: true, showPersonal: false, signal, onProgress() {} });
+const work = () => ({ ...side, signal, onProgress() {} });
+
+type Spent = Readonly<Record<'budget' | 'waiting' | 'approved' | 'paid' | 'reminders' | 'shares', number>>;
+const spentBy = async (teamId: unknown): Promise<Spent | undefined> => {
+  const { rows } = await side.pool.query(
+    'select budget::int, waiting::int, approved::int, paid::int, reminders::int, shares::int from read_model.spending where team_id = $1',
+    [teamId],
+  );
+  return rows[0] as Spent | undefined;
+};
+
+/** What a view comes to, told by the rows of the aggregates, which know nothing of it. */
+const SPENDING = `
+  select team_id, sum(budget) as budget, sum(waiting) as waiting, sum(approved) as approved, sum(paid) as paid, max(last_paid_at) as last_paid_at
+  from (select id as team_id, budget, 0 as waiting, 0 as approved, 0 as paid, null::timestamptz as last_paid_at from read_model.teams
+        union all
+        select team_id, 0, (status = 'submitted')::int, case when status = 'approved' then amount else 0 end,
+          case when status = 'paid' then amount else 0 end, case when status = 'paid' then paid_at end
+        from read_model.requests where status in ('submitted', 'approved', 'paid') and team_id is not null) all_of_them
+  group by team_id order by team_id`;
+const ASKING = `select employee_id, category, count(*) as requests, sum(amount) as amount, count(*) as shares
+  from read_model.requests group by 1, 2 order by 1, 2`;
+
+const index = fc.nat({ max: 5 });
+const amount = fc.integer({ min: 1, max: 9 });
+const category = fc.constantFrom('travel', 'meals', 'other');
+const asked = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ amount, category, team: index }).map((form) => ['draft', form] as const) },
+  fc.record({ request: index, amount }).map((form) => ['EditRequest', form] as const),
+  fc.record({ request: index, category }).map((form) => ['EditRequest', form] as const),
+  fc.record({ request: index, team: index }).map((form) => ['EditRequest', form] as const),
+  ...['SubmitRequest', 'SubmitRequest', 'RejectRequest', 'ApproveRequest', 'PayRequest', 'RemindRequest', 'DeleteRequest'].map((name) =>
+    fc.record({ request: index }).map((form) => [name, form] as const),
+  ),
+  fc.record({ team: index, budget: amount }).map((form) => ['EditTeam', form] as const),
+  fc.record({ team: index }).map((form) => ['CloseTeam', form] as const),
+);
+
+test('whatever is decided, a view is what its streams say, and any replay and a rebuild make the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 10, maxLength: 40 }), async (commands) => {
+      const teams = [await open(100), await open(200), null];
+      const requests: unknown[] = [await draft(teams[0])];
+      for (const [name, { team, request, ...form }] of commands as readonly (readonly [string, Readonly<Record<string, unknown>>])[]) {
+        const teamId = team === undefined ? {} : { teamId: teams[Number(team) % (name.endsWith('Team') ? 2 : 3)] };
+        if (name === 'draft') requests.push(await send('DraftRequest', { ...form, ...teamId, purpose: 'x', employeeId: users[0] }));
+        else
+          await send(name, {
+            ...form,
+            ...teamId,
+            ...(request !== undefined && { requestId: requests[Number(request) % requests.length] }),
+          }).catch((error: unknown) => {
+            if (!(error instanceof Rejection)) throw error;
+          });
+      }
+    }),
+    { numRuns: 12 },
+  );
+  await untilProjected(side);
+  // What was edited after it was approved stays as it was approved.
+  const { rows: edited } = await side.pool.query('select team_id, waiting, last_paid_at from read_model.spending order by 1');
+  const { rows: told } = await side.pool.query(`select team_id, waiting, last_paid_at from (${SPENDING}) s order by 1`);
+  expect(edited).toEqual(told.map((row) => ({ ...row, waiting: String(row.waiting) })));
+  expect(edited.length).toBeGreaterThan(10);
+  const asking = await side.pool.query(
+    'select employee_id, category, requests::int, amount::int, shares::int from read_model.asking order by 1, 2',
+  );
+  const byRows = await side.pool.query(
+    `select employee_id, category, requests::int, amount::int, shares::int from (${ASKING}) a order by 1, 2`,
+  );
+  expect(asking.rows).toEqual(byRows.rows);
+  expect(asking.rows.length).toBe(3);
+  expect((await verified()).findings.listed).toEqual([]);
+  const live = await digestOf(side.pool, 'read_model');
+  expect(Object.keys(live)).toEqual(
+    expect.arrayContaining(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'asking_of_request']),
+  );
+  for (const batch of [1, 7]) expect(await replayed(side, batch)).toEqual(live);
+  await rebuild(work());
+  expect(await digestOf(side.pool, 'read_model')).toEqual(live);
+});
+
+test('a share follows its aggregate from key to key, and out of the sums with its end', async () => {
+  const [one, other] = [await open(100), await open(200)];
+  const requestId = await draft(one, 30);
+  const seen = async () => {
+    await untilProjected(side);
+    return [await spentBy(one), await spentBy(other)];
+  };
+  const nothing = { waiting: 0, approved: 0, paid: 0, reminders: 0, shares: 1 };
+  expect(await seen()).toEqual([
+    { ...nothing, budget: 100 },
+    { ...nothing, budget: 200 },
+  ]);
+  await send('SubmitRequest', { requestId });
+  await send('RemindRequest', { requestId });
+  await send('RemindRequest', { requestId });
+  expect(await seen()).toMatchObject([{ waiting: 1, reminders: 2, shares: 2 }, nothing]);
+  await send('EditRequest', { requestId, teamId: other });
+  expect(await seen()).toMatchObject([nothing, { waiting: 1, reminders: 2, shares: 2 }]);
+  await send('ApproveRequest', { requestId });
+  expect(await seen()).toMatchObject([nothing, { waiting: 0, approved: 30, reminders: 2 }]);
+  await send('PayRequest', { requestId });
+  expect(await seen()).toMatchObject([nothing, { approved: 0, paid: 30, reminders: 0 }]);
+  await send('EditRequest', { requestId, teamId: null });
+  expect(await seen()).toMatchObject([nothing, nothing]);
+  await send('EditRequest', { requestId, teamId: one });
+  await send('DeleteRequest', { requestId });
+  await send('CloseTeam', { teamId: one });
+  expect(await seen()).toMatchObject([undefined, nothing]);
+});
+
+test('the latest value is that of the latest event which still counts', async () => {
+  const teamId = await open(1);
+  const latest = async () => {
+    await untilProjected(side);
+    const { rows } = await side.pool.query('select last_paid_at, last_purpose from read_model.spending where team_id = $1', [teamId]);
+    return rows[0];
+  };
+  const paid: unknown[] = [];
+  for (const category of ['travel', 'meals']) {
+    const requestId = await draft(teamId, 10, category);
+    for (const name of ['Submit', 'Approve', 'Pay']) await send(`${name}Request`, { requestId });
+    paid.push(requestId);
+  }
+  expect(await latest()).toMatchObject({ last_purpose: 'meals', last_paid_at: expect.any(Date) });
+  const last = (await latest()).last_paid_at;
+  await send('DeleteRequest', { requestId: paid[1] });
+  expect((await latest()).last_purpose).toBe('travel');
+  expect((await latest()).last_paid_at < last).toBe(true);
+  await send('DeleteRequest', { requestId: paid[0] });
+  expect(await latest()).toEqual({ last_purpose: null, last_paid_at: null });
+});
+
+test('an aggregate that is parked takes its share out, and gets it back when it is retried', async () => {
+  const teamId = await open(100);
+  const requestId = await draft(teamId, 30);
+  await send('SubmitRequest', { requestId });
+  await untilProjected(side);
+  const stream = `request-${requestId}` as StreamName;
+  expect(await spentBy(teamId)).toMatchObject({ waiting: 1, shares: 2 });
+  await appendRaw(side, stream, { type: 'request.approved', data: { requestId: 'x' } }, 2);
+  await untilProjected(side);
+  expect(await spentBy(teamId)).toMatchObject({ waiting: 0, shares: 1 });
+  expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
+  expect(await retry(side, stream)).toMatchObject({ stream, version: 3 });
+  expect(await spentBy(teamId)).toMatchObject({ waiting: 0, shares: 1 });
+  expect(await release(side, { stream, version: 3 as Version })).toBeUndefined();
+  expect(await spentBy(teamId)).toMatchObject({ waiting: 1, shares: 2 });
+  expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
+  expect(await replayed(side, 3)).toEqual(await digestOf(side.pool, 'read_model'));
+});
+
+const happened = fc.record({
+  type: fc.constantFrom('drafted', 'edited', 'submitted', 'submitted', 'reminded', 'rejected', 'approved', 'paid', 'deleted'),
+  requestId: fc.integer({ min: 1, max: 3 }),
+  teamId: fc.constantFrom(1, 2, null),
+  amount,
+  category,
+  isCut: fc.boolean(),
+});
+
+test('however a log is cut into batches that no decider made, the views end the same', async () => {
+  for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
+  const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
+    const names = [...side.tables.ofStreams, ...side.tables.views].map(({ name }) => `${schema}.${name}`);
+    await side.pool.query(`truncate ${[...names, `${schema}.removed`, `${schema}.parked`].join()}`);
+    for (const batch of batches)
+      await inTransaction(side.pool, async (connection) => {
+        await useReadModel(connection, schema);
+        await project(connection, side, batch);
+      });
+    return digestOf(side.pool, schema);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(happened, { minLength: 1, maxLength: 30 }), async (all) => {
+      const versions = new Map<number, number>();
+      const events = all.map(({ type, requestId, teamId, amount: value, category: of }, at) => {
+        const version = (versions.get(requestId) ?? 0) + 1;
+        versions.set(requestId, version);
+        const held = ['submitted', 'approved', 'paid', 'drafted'].includes(type) ? { teamId, category: of, amount: value } : {};
+        const data = { ...held, ...(type === 'drafted' && { purpose: 'x' }), ...(type === 'edited' && { teamId, amount: value }) };
+        return recordedOf({
+          type: `request.${type}`,
+          data: { requestId, employeeId: users[0], ...data },
+          requestId,
+          version,
+          position: at + 1,
+        });
+      });
+      const cuts = all.flatMap(({ isCut }, at) => (isCut ? [at + 1] : []));
+      const batches = [0, ...cuts].map((from, at) => events.slice(from, cuts[at])).filter(({ length }) => length > 0);
+      const singly = await projected(
+        'singly',
+        events.map((event) => [event]),
+      );
+      expect(await projected('in_batches', batches)).toEqual(singly);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+type Told = {
+  readonly type: string;
+  readonly data: object;
+  readonly requestId: number;
+  readonly version: number;
+  readonly position: number;
+};
+const recordedOf = ({ requestId, version, position, ...told }: Told): RecordedEvent => {
+  const metadata = {
+    version: 1,
+    at: `2026-01-02T03:04:${String(position % 60).padStart(2, '0')}.678Z`,
+    actor: 'system:test',
+    client: null,
+    request: 'r',
+  };
+  return {
+    ...{ id: randomUUID(), ...told, metadata: { ...metadata, $correlationId: 'c', $causationId: null } },
+    ...{ stream: `request-${requestId}` as StreamName, version: version as Version, position: position as Position },
+  } as unknown as RecordedEvent;
+};
+
+test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'asking_of_request'])(
+  'whatever somebody tampers with in %s is found',
+  async (table) => {
+    const teamId = await open(5);
+    const requestId = await draft(teamId);
+    for (const name of ['Submit', 'Approve', 'Pay']) await send(`${name}Request`, { requestId });
+    await untilProjected(side);
+    const { rows: columns } = await side.pool.query<{ name: string; type: string }>(
+      `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+       where attrelid = 'read_model.${table}'::regclass and attnum > 0 and not attisdropped`,
+    );
+    const isOfView = table === 'spending' || table === 'asking';
+    const one =
+      table === 'spending'
+        ? `team_id = ${teamId}`
+        : isOfView
+          ? `category = 'travel'`
+          : `id = ${table.endsWith('team') ? teamId : requestId}`;
+    const watch = () =>
+      checkRow({ ...side, signal }, `${table.endsWith('team') ? `team-${teamId}` : `request-${requestId}`}` as StreamName);
+    expect([(await verified()).findings.byKind, await watch()]).toMatchObject([{}, []]);
+    const wrongs = [
+      ...columns.map(({ name, type }) => [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const),
+      ['a row less', `delete from read_model.${table} where ${one}`] as const,
+    ];
+    for (const [what, wrong] of wrongs) {
+      await side.pool.query(`create table public.kept as select * from read_model.${table}`);
+      await side.pool.query(wrong);
+      try {
+        const { findings } = await verified();
+        expect(findings.listed, what).toContainEqual(expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }));
+        if (!isOfView && what !== 'version') expect((await watch()).length, what).toBe(1);
+      } finally {
+        await side.pool.query(
+          `delete from read_model.${table}; insert into read_model.${table} select * from public.kept; drop table public.kept`,
+        );
+      }
+    }
+  },
+);
+
+test('a read model of the past has its views too', async () => {
+  const teamId = await open(7);
+  const upTo = await side.eventLog.head();
+  await send('EditTeam', { teamId, budget: 8 });
+  await untilProjected(side);
+  const { rows } = await replay(work(), { schema: 'replay_with_views', upTo });
+  expect(rows.spending).toBeGreaterThan(0);
+  const then = await side.pool.query('select budget::int from replay_with_views.spending where team_id = $1', [teamId]);
+  expect([then.rows, await spentBy(teamId)]).toMatchObject([[{ budget: 7 }], { budget: 8 }]);
+});

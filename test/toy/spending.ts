@@ -1,0 +1,105 @@
+import { domain } from '#kernel/declare/domain.ts';
+import { choice, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { count, latest, sum } from '#kernel/declare/view.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
+
+/** A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two. */
+const base = domain({ name: 'spending', roles: ['employee', 'approver', 'accountant'] });
+const { aggregate, user, view } = base;
+
+const team = aggregate('team', {
+  label: 'name',
+  fields: { name: line(100).example('Field work'), approver: ref(user), budget: integer(0, 1_000_000) },
+  events: {
+    opened: { creates: ['name', 'approver', 'budget'] },
+    edited: { changes: ['name', 'approver', 'budget'] },
+    closed: { ends: true },
+  },
+  commands: { open: { emits: 'opened' }, edit: { emits: 'edited' }, close: { emits: 'closed' } },
+  rights: { read: { signedIn: true }, write: { signedIn: true } },
+});
+
+const request = aggregate('request', {
+  owner: 'employee',
+  fields: {
+    employee: ref(user),
+    team: ref(team).optional(),
+    purpose: line(200),
+    category: choice('travel', 'meals', 'other'),
+    amount: integer(1, 1_000_000),
+    status: states('draft', 'submitted', 'approved', 'rejected', 'paid'),
+    paidAt: instant().optional(),
+  },
+  events: {
+    drafted: { creates: ['team', 'purpose', 'category', 'amount'] },
+    edited: { changes: ['team', 'purpose', 'category', 'amount'] },
+    submitted: { sets: { status: 'submitted' }, carries: ['team', 'category', 'amount'] },
+    rejected: { sets: { status: 'rejected' } },
+    approved: { sets: { status: 'approved' }, carries: ['team', 'category', 'amount'] },
+    paid: { sets: { status: 'paid', paidAt: 'now' }, carries: ['team', 'category', 'amount'] },
+    reminded: { notes: true },
+    deleted: { ends: true },
+  },
+  commands: {
+    draft: { emits: 'drafted' },
+    edit: { emits: 'edited' },
+    submit: { emits: 'submitted', when: ['draft', 'rejected'] },
+    reject: { emits: 'rejected', when: 'submitted' },
+    approve: { emits: 'approved', when: 'submitted' },
+    pay: { emits: 'paid', when: 'approved' },
+    remind: { emits: 'reminded' },
+    delete: { emits: 'deleted' },
+  },
+  rights: { read: { employee: 'own', approver: true, accountant: true }, write: { signedIn: true } },
+  reactions: { employee: { deleted: { run: 'delete' } } },
+});
+
+/** What of its budget a team has spent. */
+const spending = view('spending', {
+  says: 'What of its budget a team has spent.',
+  of: [team, request],
+  key: { team: ref(team) },
+  values: {
+    budget: sum('What it may spend.'),
+    waiting: count('Requests that wait for a decision.'),
+    approved: sum(),
+    paid: sum(),
+    reminders: count('How often its waiting requests were called to mind.'),
+    lastPaidAt: latest(instant(), 'When it was paid something last.'),
+    lastPurpose: latest(choice('travel', 'meals', 'other')),
+  },
+  from: {
+    team: { by: { team: 'id' }, on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } } },
+    request: {
+      by: { team: 'team' },
+      on: {
+        submitted: { gives: { waiting: 1 } },
+        reminded: { adds: { reminders: 1 } },
+        rejected: { ends: true },
+        approved: { changes: { waiting: 0, approved: 'amount' } },
+        paid: { gives: { paid: 'amount', lastPaidAt: 'now', lastPurpose: 'category' } },
+      },
+    },
+  },
+  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+});
+
+/** Of whom how much is asked for what, in the state in which it is. */
+const asking = view('asking', {
+  of: [request],
+  key: { employee: ref(user), category: choice('travel', 'meals', 'other') },
+  values: { requests: count(), amount: sum(), owed: sum(), lastAskedAt: latest(instant()) },
+  from: {
+    request: {
+      by: { employee: 'employee', category: 'category' },
+      on: {
+        drafted: { gives: { requests: 1, amount: 'amount', owed: '-amount', lastAskedAt: 'now' } },
+        edited: { changes: { amount: 'amount' } },
+        submitted: { changes: { lastAskedAt: 'now' }, adds: { owed: 'amount' } },
+      },
+    },
+  },
+  rights: { read: { employee: { employee: 'caller' }, accountant: true } },
+});
+
+export const spendingDomain = assemble(base, [team, request], [spending, asking]);
