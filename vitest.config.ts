@@ -48,6 +48,9 @@ const TOOLS = 'test/{receivers,compose,helm,verify-export,package}.test.ts';
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
+/** What `describeDomain` says of domains that are much like those which `npm test` has. */
+const DESCRIBED = 'test/describe/{budgets,collections,helpdesk,requests}.test.ts';
+
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 
 /** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
@@ -177,8 +180,8 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: [SUITES, CONTRACT, 'test/toy/*.test.ts'],
-          exclude: [CLIENTS, LONG_SUITES, ...PROCESSES],
+          include: [SUITES, CONTRACT, 'test/{toy,describe}/*.test.ts'],
+          exclude: [CLIENTS, LONG_SUITES, DESCRIBED, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },
@@ -207,7 +210,7 @@ export default defineConfig({
       {
         test: {
           name: 'outside',
-          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, ...LONG, ...PROCESSES],
+          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, DESCRIBED, ...LONG, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },

@@ -28,6 +28,10 @@ export type Known = {
   readonly ids: readonly (string | number)[];
   readonly cursors: ReadonlyMap<string, readonly string[]>;
   readonly searches: readonly string[];
+  /** Of other filters, by their names. */
+  readonly words?: ReadonlyMap<string, readonly unknown[]>;
+  /** Fields and arguments that are not asked for. */
+  readonly omitted?: RegExp;
 };
 
 const DEPTH_MAX = 5;
@@ -108,7 +112,9 @@ class Writer {
     const { pick, chance } = this.#random;
     if (!(isObjectType(type) || isInterfaceType(type)) || this.#items > ITEMS_MAX || chance(5))
       return `${this.#alias(30)}__typename${this.#directive()}`;
-    const fields = Object.values<GraphQLField<unknown, unknown>>(type.getFields()).filter((each) => isCommon(each, type));
+    const fields = Object.values<GraphQLField<unknown, unknown>>(type.getFields()).filter(
+      (each) => isCommon(each, type) && !this.#isOmitted(each),
+    );
     const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
     const objects = fields.filter((field) => !leaves.includes(field));
     const isDeep = depth >= DEPTH_MAX || objects.length === 0 || (leaves.length > 0 && chance(50));
@@ -117,6 +123,10 @@ class Writer {
     const args = this.#arguments(field);
     const inner = isLeafType(named) ? '' : ` ${this.selection(named, depth + 1)}`;
     return `${this.#alias(field.args.length > 0 ? 100 : 20)}${field.name}${args}${this.#directive()}${inner}`;
+  }
+
+  #isOmitted({ name }: { readonly name: string }): boolean {
+    return this.#known.omitted?.test(name) ?? false;
   }
 
   #alias(percent: number): string {
@@ -134,7 +144,8 @@ class Writer {
 
   #arguments({ args, type }: GraphQLField<unknown, unknown>): string {
     const { chance } = this.#random;
-    const isGiven = (arg: GraphQLArgument) => arg.name !== 'at' && (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
+    const isGiven = (arg: GraphQLArgument) =>
+      arg.name !== 'at' && !this.#isOmitted(arg) && (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
     // In the order of the schema, in which `sort` would come too late for the cursors.
     const given = args.filter(isGiven).toSorted((one, other) => Number(other.name === 'sort') - Number(one.name === 'sort'));
     const connection = getNamedType(type);
@@ -161,7 +172,7 @@ class Writer {
     const { pick, chance, below } = this.#random;
     if (isEnumType(type)) return pick(type.getValues()).name;
     if (isInputObjectType(type)) {
-      const fields = Object.values(type.getFields()).filter(() => chance(35));
+      const fields = Object.values(type.getFields()).filter((field) => !this.#isOmitted(field) && chance(35));
       return Object.fromEntries(
         fields.map((field) => [
           field.name,
@@ -169,9 +180,10 @@ class Writer {
         ]),
       );
     }
-    if (name === 'id' || name === 'author')
-      return chance(90) ? pick(this.#known.ids) : pick(['no id', '0', '-1', '9007199254740993', '1e3']);
+    if (type.name === 'ID') return chance(90) ? pick(this.#known.ids) : pick(['no id', '0', '-1', '9007199254740993', '1e3']);
     if (name === 'after' || name === 'before') return this.#cursor(list.item, String(list.values.get('sort')));
+    const words = this.#known.words?.get(name);
+    if (words !== undefined) return pick(words);
     if (name === 'tag') return pick(['tag-0', 'tag-1', 'none']);
     if (name === 'search') return pick(this.#known.searches);
     // Either way round, not both.

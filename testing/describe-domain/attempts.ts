@@ -1,0 +1,93 @@
+import { kebab, targetOf } from '#kernel/registry/names.ts';
+import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
+import { aggregateOperations } from '#kernel/rest/operations.ts';
+import { PIXEL } from '../../test/engines/pixel.ts';
+import { formOf, isToUser, referencesIn } from './forms.ts';
+import { bodyOf, type Made, requestOf, type Stage } from './stage.ts';
+
+/** One thing that can be asked of what was made, and on which representation its link would stand. */
+export type Attempt = {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly does: 'command' | 'create' | 'putFile' | 'removeFile';
+  readonly method: string;
+  readonly path: string;
+  readonly on: string;
+  /** Another each time. */
+  body(): Promise<unknown>;
+  readonly type?: string;
+};
+
+/** Every write on it, on its items, and under it. */
+export const attemptsOn = async (stage: Stage, made: Made): Promise<readonly Attempt[]> => {
+  const { domain } = stage;
+  const { kind } = made.situation;
+  const ids = { [`${kind.name}Id`]: made.id };
+  const own = Object.values(kind.commands).filter(({ internal, kind: of }) => !internal && of !== 'create');
+  const onItself = own
+    .filter(({ list, kind: of }) => list === undefined || of === 'addItem')
+    .map((command) => commanded(stage, made, command, ids));
+  const onItems = await Promise.all(Object.values(kind.lists).map((list) => attemptsOnItem(stage, made, list)));
+  const children = Object.values(domain.kinds).flatMap((child) => {
+    const def = child.parent === undefined ? undefined : child.fields[child.parent];
+    const command = Object.values(child.commands).find(({ kind: of, internal }) => of === 'create' && !internal);
+    if (def === undefined || targetOf(def) !== kind.name || command === undefined) return [];
+    return [
+      {
+        ...commanded(stage, { ...made, situation: { ...made.situation, kind: child } }, command, ids),
+        on: made.path,
+        does: 'create',
+      } as const,
+    ];
+  });
+  return [...onItself, ...onItems.flat(), ...children, ...filesOf(stage, made)];
+};
+
+const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): Attempt => {
+  const { domain } = stage;
+  const { kind } = made.situation;
+  const [method, path] = requestOf(domain, kind, command, ids);
+  return {
+    ...{ name: `${command.name} of ${kind.name}`, kind, command, does: 'command', method, path, on: made.path },
+    body: () => freshBody(stage, kind, command),
+  };
+};
+
+/** What a command is sent with: other values each time, and references to what was made for it. */
+export const freshBody = async (stage: Stage, kind: Kind, command: CommandInfo): Promise<Row | undefined> => {
+  const { examples, actors, found } = stage;
+  const people = actors.flatMap(({ userId }) => userId ?? []);
+  const ids = new Map<string, number>();
+  for (const [name, def] of referencesIn(kind, command)) {
+    const target = isToUser(def) ? undefined : found.situations.find((each) => each.kind.name === targetOf(def));
+    const id = isToUser(def) ? people[stage.serial() % people.length] : target && (await stage.make(target)).id;
+    if (id !== undefined) ids.set(name, id);
+  }
+  const form = formOf({ kind, command, examples, idFor: (name) => ids.get(name) }, stage.serial());
+  return bodyOf(kind, command, { ...form, ...(command.kind === 'moveItem' && { before: null }) });
+};
+
+/** Of the first that there is. */
+const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise<readonly Attempt[]> => {
+  const { kind } = made.situation;
+  const { body } = await stage.read<readonly { readonly _links: { readonly self: { readonly href: string } } }[]>(
+    `${made.path}/${kebab(list.name)}`,
+    stage.admin,
+  );
+  const [first] = Array.isArray(body) ? body : [];
+  if (first === undefined) return [];
+  const on = first._links.self.href;
+  const ids = { [`${kind.name}Id`]: made.id, [list.id.name]: decodeURIComponent(on.split('/').at(-1) ?? '') };
+  return Object.values(kind.commands)
+    .filter((command) => command.list === list && command.kind !== 'addItem' && !command.internal)
+    .map((command) => ({ ...commanded(stage, made, command, ids), on }));
+};
+
+const filesOf = ({ domain }: Stage, made: Made): readonly Attempt[] =>
+  Object.entries(aggregateOperations(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
+    if (use.kind !== made.situation.kind || (use.does !== 'putFile' && use.does !== 'removeFile')) return [];
+    const at = path.replaceAll(/\{\w+\}/g, String(made.id));
+    const file = use.does === 'putFile' ? { body: async () => PIXEL, type: 'image/png' } : { body: async () => undefined };
+    return [{ name, kind: use.kind, command: use.command, does: use.does, method, path: at, on: made.path, ...file }];
+  });

@@ -1,0 +1,91 @@
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { targetOf } from '#kernel/registry/names.ts';
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+
+/**
+ * What a right says, read a second time, word for word as docs/conditions.md has it and with nothing of the kernel: the suites hold
+ * what the installation does against this.
+ */
+export type Asking = {
+  readonly domain: Domain;
+  readonly role: string;
+  readonly callerId: number | null;
+  /** What is there now. */
+  find(kind: string, id: unknown): Row | undefined;
+};
+
+/** A condition of a form that this reading does not know yet. */
+export class UnknownCondition extends Error {}
+
+/** Whether somebody may do something with an aggregate, as far as rights go. */
+export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boolean => {
+  const row = rowOf(kind, name);
+  const { role } = asking;
+  if (typeof row.as === 'string') {
+    const own = row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
+    if (own !== undefined) return isTrue(asking, kind, own, state);
+    const target = targetKind(asking.domain, kind.fields[row.as]);
+    const found = target && asking.find(target.name, state[row.as]);
+    return found !== undefined && target !== undefined && mayAs(asking, target, name === 'read' ? 'read' : 'write', found);
+  }
+  return isTrue(asking, kind, cellOf(row, role), state);
+};
+
+/** Whether there is anything with which somebody of a role may do it. */
+export const mayEver = (kind: Kind, name: string, role: string): boolean => {
+  const row = rowOf(kind, name);
+  return typeof row.as === 'string' || cellOf(row, role) !== false;
+};
+
+const rowOf = (kind: Kind, name: string): Row => kind.rights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
+
+const cellOf = (row: Row, role: string): unknown => {
+  if (row[role] !== undefined) return row[role];
+  if (role === 'admin') return true;
+  return (role === 'anonymous' ? row.anyone : (row.signedIn ?? row.anyone)) ?? false;
+};
+
+const targetKind = (domain: Domain, def: FieldDef | undefined): Kind | undefined => def && domain.kinds[targetOf(def)];
+
+const isTrue = (asking: Asking, kind: Kind, condition: unknown, state: Row): boolean => {
+  if (typeof condition === 'boolean') return condition;
+  if (typeof condition === 'string') return isFact(asking, kind, condition, state);
+  if (Array.isArray(condition)) return condition.some((each) => isTrue(asking, kind, each, state));
+  return Object.entries(condition as Row).every(([name, value]) => isEntry(asking, kind, [name, value], state));
+};
+
+const isFact = (asking: Asking, kind: Kind, word: string, state: Row): boolean => {
+  const { callerId } = asking;
+  if (word === 'own') return callerId !== null && kind.owner !== undefined && state[kind.owner] === callerId;
+  if (word === 'caller') return callerId !== null && state.id === callerId;
+  if (word in kind.facts) return isTrue(asking, kind, kind.facts[word], state);
+  const [field] = Object.entries(kind.fields).find(([, { values = [] }]) => values.includes(word)) ?? [];
+  if (field === undefined) throw new UnknownCondition(`${kind.name}: ${word}`);
+  return state[field] === word;
+};
+
+const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, unknown], state: Row): boolean => {
+  const def = kind.fields[name];
+  if (def === undefined) {
+    if (typeof value !== 'boolean') throw new UnknownCondition(`${kind.name}: ${name}`);
+    return isFact(asking, kind, name, state) === value;
+  }
+  const target = targetKind(asking.domain, def);
+  if (value === null || target === undefined || typeof value === 'number' || isNegation(value)) return isValue(state[name] ?? null, value);
+  if (target.name === 'user' && value === 'caller') return asking.callerId !== null && state[name] === asking.callerId;
+  if (target.name === 'user' && typeof value === 'object' && 'caller' in value)
+    return (asking.callerId !== null && state[name] === asking.callerId) === value.caller;
+  const found = asking.find(target.name, state[name]);
+  return found !== undefined && isTrue(asking, target, value, found);
+};
+
+const isNegation = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
+
+const isValue = (actual: unknown, wanted: unknown): boolean => {
+  if (Array.isArray(wanted)) return wanted.includes(actual);
+  if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
+  const { not, min, max } = wanted as { readonly not?: unknown; readonly min?: number | string; readonly max?: number | string };
+  if ('not' in wanted) return !isValue(actual, not);
+  if (actual === null || (min === undefined && max === undefined)) return false;
+  return (min === undefined || (actual as number) >= (min as number)) && (max === undefined || (actual as number) <= (max as number));
+};

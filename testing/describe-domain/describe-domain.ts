@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { describeReadings } from '../../test/readings.ts';
+import { type Checks, countChecks } from './checks.ts';
+import type { Examples } from './forms.ts';
+import { checkQueries } from './graphql.ts';
+import { checkLinks } from './links.ts';
+import { checkForms } from './rest-forms.ts';
+import { checkLists } from './rest-lists.ts';
+import { checkPreconditions } from './rest-preconditions.ts';
+import type { Situation } from './situations.ts';
+import { isCrowded, openStage, type Stage } from './stage.ts';
+
+type Options = {
+  /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
+  readonly file?: string;
+  /** Forms for commands, where the values that the suite makes do not suffice. */
+  readonly examples?: Examples;
+};
+
+/** Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration alone. */
+export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE ?? '', examples = {} }: Options = {}): void => {
+  describe(domain.name, () => {
+    const checks = countChecks();
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await openStage(domain, { file, examples });
+    });
+    afterAll(async () => {
+      await stage?.[Symbol.asyncDispose]();
+      const unreached = stage?.found.unreached.map((each) => `; not reached: ${each}`).join('') ?? '';
+      process.stderr.write(`${domain.name}: ${checks.made()} checks${unreached}\n`);
+    });
+    const each = (name: string, check: (stage: Stage, checks: Checks) => Promise<void>) => test(name, () => check(stage, checks));
+
+    each('REST: forms are refused at the field that is wrong, and what is sent is there', async (on, of) => {
+      await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
+    });
+    each('REST: versions and keys are kept to, and what is not there is not found', async (on, of) => {
+      await inTurn(domain, firstsOf(on), (situation) => checkPreconditions(on, of, situation));
+    });
+    each('REST: lists have what their reader may read, in their order, and in pages', async (on, of) => {
+      for (const kind of kindsOf(domain)) await checkLists(on, of, kind);
+    });
+    each('GraphQL: random queries are answered as graphql-js does over the same rows, for everybody', checkQueries);
+    each('links are there exactly where what they lead to changes something, for everybody in every state', async (on, of) => {
+      await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
+    });
+    describeReadings(domain);
+  });
+};
+
+const kindsOf = (domain: Domain): readonly Kind[] => Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+
+/** Of each aggregate the situation in which most is there, so that there is most to be done with it. */
+const firstsOf = ({ domain, found }: Stage): readonly Situation[] =>
+  kindsOf(domain).flatMap(({ name }) => {
+    const all = found.situations.filter(
+      ({ kind, later, steps }) => kind.name === name && later.length === 0 && steps[0]?.actor !== 'admin',
+    );
+    return all.toSorted((one, other) => other.steps.length - one.steps.length).slice(0, 1);
+  });
+
+const AT_ONCE = 4;
+
+/** So many at a time. */
+const inTurn = async <Item>(domain: Domain, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: isCrowded(domain) ? 1 : AT_ONCE }, worker));
+};

@@ -1,0 +1,215 @@
+// Over 200 lines, because it is one oracle: what queries must answer, said a second time.
+import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema, parse } from 'graphql';
+import { itemType } from '#kernel/registry/names.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { listsOf, memberName, orderName } from '../../query/graphql/names.ts';
+import { type ItemSource, type Member, type Sort, type Source, sourcesOf } from '../../query/sources.ts';
+import { type Asking, mayAs } from './declared.ts';
+import type { Rows } from './graphql-rows.ts';
+
+/** graphql-js walks over whole tables in memory, and the declaration is read for every row. */
+export type Reference = {
+  readonly domain: Domain;
+  readonly schema: GraphQLSchema;
+  readonly rows: Rows;
+  readonly asking: Asking;
+};
+
+type Args = Readonly<Record<string, unknown>>;
+/** A row, and what it is a row of. */
+type Node = { readonly type: string; readonly source: Source | ItemSource; readonly row: Row };
+type Resolve = (node: Node, args: Args, reference: Reference) => unknown;
+type Resolvers = ReadonlyMap<string, Resolve>;
+
+const made = new WeakMap<Domain, Resolvers>();
+
+export const executeReference = async (
+  reference: Reference,
+  text: string,
+  variables: Record<string, unknown>,
+): Promise<ExecutionResult> => {
+  const resolvers = made.get(reference.domain) ?? resolversOf(reference.domain);
+  made.set(reference.domain, resolvers);
+  const fieldResolver: GraphQLFieldResolver<unknown, Reference> = (source, args, context, { parentType, fieldName }) => {
+    const own = resolvers.get(`${parentType.name}.${fieldName}`);
+    return own ? own(source as Node, args, context) : (source as Record<string, unknown>)[fieldName];
+  };
+  return execute({
+    schema: reference.schema,
+    document: parse(text),
+    variableValues: variables,
+    contextValue: reference,
+    fieldResolver,
+    typeResolver: (value) => (value as Node).type,
+  });
+};
+
+const resolversOf = (domain: Domain): Resolvers => {
+  const { all } = sourcesOf(domain);
+  const resolvers = new Map<string, Resolve>();
+  resolvers.set('Query.node', (_, { id }, reference) => first(all.map((source) => byId(source, id, reference))));
+  resolvers.set('Query.me', (_, __, { asking, rows }) => {
+    const users = all.find(({ kind }) => kind.name === 'user');
+    return users
+      ? first(
+          rows
+            .of(users)
+            .filter(({ id }) => id === asking.callerId)
+            .map((row) => nodeOf(users, row)),
+        )
+      : null;
+  });
+  for (const source of all) {
+    const { kind, parent } = source;
+    resolvers.set(`Query.${kind.field}`, (_, { id }, reference) => byId(source, id, reference) ?? null);
+    if (parent === undefined) addLists(resolvers, 'Query', { source, of: (_, reference) => reference.rows.of(source) });
+    addFields(domain, resolvers, source);
+    for (const child of source.children) {
+      const under = sourcesOf(domain).of(child.kind.name);
+      if (under)
+        addLists(resolvers, kind.type, {
+          source: under,
+          of: ({ row }, { rows }) => rows.of(under).filter((each) => each[child.column] === row.id),
+        });
+    }
+    for (const items of source.items) addItems(domain, resolvers, source, items);
+  }
+  return resolvers;
+};
+
+const first = <Item>(items: readonly (Item | undefined)[]): Item | null => items.find((item) => item !== undefined) ?? null;
+
+const nodeOf = (source: Source, row: Row): Node => ({ type: source.kind.type, source, row });
+
+const isReadable = (source: Source, row: Row, { asking, rows }: Reference): boolean =>
+  mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
+
+const byId = (source: Source, id: unknown, reference: Reference): Node | undefined => {
+  const row = reference.rows.of(source).find((each) => String(each.id) === id);
+  return row && isReadable(source, row, reference) ? nodeOf(source, row) : undefined;
+};
+
+const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Source): void => {
+  const { type } = source.kind;
+  const guarded = (name: string, read: Resolve): Resolve => {
+    const right = Object.entries(source.kind.fieldRights).find(([, { reads = [] }]) => (reads as readonly string[]).includes(name))?.[0];
+    if (right === undefined) return read;
+    return (node, args, reference) => {
+      const { rows, asking } = reference;
+      const isThere = rows.of(source).some(({ id }) => id === node.row.id);
+      return isThere && mayAs(asking, source.kind, right, rows.stateOf(source, node.row)) ? read(node, args, reference) : null;
+    };
+  };
+  resolvers.set(`${type}.id`, ({ row }) => String(row.id));
+  resolvers.set(`${type}.version`, ({ row }) => row.version);
+  resolvers.set(`${type}.asOf`, () => null);
+  resolvers.set(
+    `${type}.createdAt`,
+    guarded('createdAt', ({ row }) => row.created_at),
+  );
+  resolvers.set(
+    `${type}.updatedAt`,
+    guarded('updatedAt', ({ row }) => row.updated_at),
+  );
+  for (const member of source.members) resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
+};
+
+const memberValue = (domain: Domain, { column, def, target }: Member): Resolve => {
+  const other = target && sourcesOf(domain).of(target.name);
+  if (!other) return ({ row }) => row[column] ?? def.personal?.erased ?? null;
+  return ({ row }, _, reference) => {
+    const found = reference.rows.byId(other, row[column]);
+    // Of those who were deleted a name is left.
+    return found && (other.staysWhenEnded || isReadable(other, found, reference)) ? nodeOf(other, found) : null;
+  };
+};
+
+const addItems = (domain: Domain, resolvers: Map<string, Resolve>, source: Source, items: ItemSource): void => {
+  const { kind, list, members, order } = items;
+  const type = itemType(kind, list);
+  if (list.key === undefined) resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
+  for (const member of members) resolvers.set(`${type}.${memberName(member)}`, memberValue(domain, member));
+  resolvers.set(`${type}.createdAt`, ({ row }) => row.created_at);
+  resolvers.set(`${type}.updatedAt`, ({ row }) => row.updated_at);
+  resolvers.set(`${type}.${kind.field}`, ({ row }, _, { rows }) => nodeOf(source, rows.byId(source, row[items.of]) as Row));
+  const all: Resolve = ({ row }, _, { rows }) =>
+    rows
+      .items(items, row)
+      .toSorted((one, other) =>
+        compareBy(
+          order.map(({ name }) => name),
+          one,
+          other,
+        ),
+      )
+      .map((each) => ({ type, source: items, row: each }));
+  resolvers.set(`${kind.type}.${list.name}`, (node, args, reference) =>
+    (all(node, args, reference) as readonly Node[]).slice(0, sizeOf(args.limit)),
+  );
+  resolvers.set(`${kind.type}.${list.name}Connection`, (node, args, reference) =>
+    pageOf(all(node, args, reference) as readonly Node[], args),
+  );
+};
+
+const compareBy = (columns: readonly string[], one: Row, other: Row): number => {
+  for (const column of columns) {
+    const [a, b] = [one[column], other[column]] as [string, string];
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return 0;
+};
+
+type Listed = { readonly source: Source; readonly of: (node: Node, reference: Reference) => readonly Row[] };
+const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }: Listed): void => {
+  const sorted: Resolve = (node, args, reference) => {
+    const sort = sortOf(source, args.sort);
+    return of(node, reference)
+      .filter((row) => isReadable(source, row, reference) && isKept(source, row, args.filter) && isSorted(row, sort))
+      .toSorted((one, other) => compareBy([sort.column, 'id'], one, other) * (sort.isDescending ? -1 : 1))
+      .map((row) => nodeOf(source, row));
+  };
+  resolvers.set(`${type}.${listsOf(source.kind)}`, (node, args, reference) =>
+    (sorted(node, args, reference) as readonly Node[]).slice(0, sizeOf(args.limit)),
+  );
+  resolvers.set(`${type}.${listsOf(source.kind)}Connection`, (node, args, reference) =>
+    pageOf(sorted(node, args, reference) as readonly Node[], args),
+  );
+};
+
+type Sorting = Sort & { readonly isDescending: boolean; readonly field: string | undefined };
+const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting => {
+  const [field] = Object.entries(kind.fields).find(([, def]) => def.kind === 'states') ?? [];
+  for (const sort of sorts)
+    for (const isDescending of [false, true]) if (orderName(sort, isDescending) === asked) return { ...sort, isDescending, field };
+  return { ...(sorts[0] as Sort), isDescending: isNewestFirst, field };
+};
+
+/** What is ordered by what not everything has leaves the others out. */
+const isSorted = (row: Row, { column, state, field }: Sorting): boolean =>
+  row[column] !== null && (state === undefined || field === undefined || row[field] === state);
+
+const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
+  Object.entries((asked ?? {}) as Args).every(([name, value]) => {
+    const filter = filters.find((each) => each.name === name);
+    if (value === null || filter === undefined) return true;
+    const actual = row[filter.column];
+    return filter.by === 'element' ? (actual as readonly unknown[]).includes(value) : String(actual) === String(value);
+  });
+
+const sizeOf = (value: unknown): number => {
+  const size = (value ?? 10) as number;
+  if (size < 0 || size > 100) throw new GraphQLError('limit_out_of_range');
+  return size;
+};
+
+const pageOf = (all: readonly Node[], { first: from, last }: Args) => {
+  const size = sizeOf(from ?? last);
+  const nodes = last == null ? all.slice(0, size) : all.slice(Math.max(0, all.length - size));
+  const hasMore = all.length > size;
+  return {
+    nodes,
+    edges: nodes.map((node) => ({ node })),
+    totalCount: all.length,
+    pageInfo: { hasNextPage: last == null && hasMore, hasPreviousPage: last != null && hasMore },
+  };
+};

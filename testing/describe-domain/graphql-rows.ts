@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { type ItemSource, isPresent, type Source, sourcesOf } from '../../query/sources.ts';
+import { inDatabase } from '../../test/engines/search-everywhere.ts';
+import type { Asking } from './declared.ts';
+
+/** The whole read model in memory, as its tables have it. */
+export type Rows = {
+  /** Those that are there. */
+  of(source: Source): readonly Row[];
+  items(source: ItemSource, row: Row): readonly Row[];
+  /** Also what is no more than a name for others. */
+  byId(source: Source, id: unknown): Row | undefined;
+  readonly find: Asking['find'];
+  readonly stateOf: (source: Source, row: Row) => Row;
+};
+
+export const readRows = (domain: Domain, url: string): Promise<Rows> =>
+  inDatabase(url, async (client) => {
+    const { all } = sourcesOf(domain);
+    const tables = new Map<string, readonly Row[]>();
+    for (const source of all) for (const { table } of [source, ...source.items]) tables.set(table, await rowsOf(client, table));
+    const of = (source: Source): readonly Row[] => (tables.get(source.table) ?? []).filter((row) => isPresent(source, row));
+    const byId = (source: Source, id: unknown): Row | undefined => (tables.get(source.table) ?? []).find((row) => row.id === id);
+    return {
+      of,
+      byId,
+      stateOf,
+      items: (source, row) => (tables.get(source.table) ?? []).filter((item) => item[source.of] === row.id),
+      find(kind, id) {
+        const source = sourcesOf(domain).of(kind);
+        const row = source && of(source).find((each) => each.id === id);
+        return source && row && stateOf(source, row);
+      },
+    };
+  });
+
+/** As JSON, in which moments are texts and ids are numbers. */
+const rowsOf = async (client: pg.Client, table: string): Promise<readonly Row[]> => {
+  const { rows } = await client.query<{ row: Row }>(`select row_to_json(t) as row from ${table} t`);
+  return rows.map(({ row }) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isMoment(value) ? iso(value) : value])),
+  );
+};
+
+const isMoment = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+[+-]\d{2}:\d{2}$/.test(value);
+const iso = (text: string): string => new Date(text).toISOString();
+
+const stateOf = ({ members }: Source, row: Row): Row => ({
+  id: row.id,
+  ...Object.fromEntries(members.map(({ name, column }) => [name, row[column]])),
+});

@@ -1,0 +1,69 @@
+import { parse, validate } from 'graphql';
+import { schemaOf } from '../../query/graphql/schema.ts';
+import { sourcesOf } from '../../query/sources.ts';
+import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
+import { randomOf } from '../../test/graphql/random.ts';
+import { type Known, randomQuery } from '../../test/graphql/random-query.ts';
+import type { Checks } from './checks.ts';
+import { executeReference } from './graphql-reference.ts';
+import { type Rows, readRows } from './graphql-rows.ts';
+import { isCrowded, type Stage } from './stage.ts';
+import { askingAs, openWorld } from './world.ts';
+
+const QUERIES = 40;
+/** Cursors are opaque, words are found by PostgreSQL, addresses are signed anew each time. */
+const OMITTED = /^(cursor|startCursor|endCursor|after|before|search)$|Address$/;
+/** What a role can never read is refused as a whole, and what costs too much as well. */
+const REFUSED = new Set(['unauthenticated', 'forbidden', 'insufficient_scope', 'too_costly']);
+
+/** Random queries, by everybody, are answered as graphql-js does over the same rows. */
+export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> => {
+  const { domain, found, installation, actors } = stage;
+  const { DATABASE_URL = '' } = installation.settings;
+  if (!isCrowded(domain)) for (const situation of found.situations) await stage.make(situation);
+  await stage.read('/', stage.admin);
+  const schema = schemaOf(domain);
+  const graphql = graphqlClientOf(installation);
+  let rows = await readRows(domain, DATABASE_URL);
+  const world = openWorld(stage);
+  const random = randomOf(Date.now() % 2 ** 31);
+  let answered = 0;
+  for (const actor of actors)
+    for (let count = 0; count < QUERIES; count += 1) {
+      const { text, variables, isOdd } = randomQuery(random, schema, knownOf(stage, rows));
+      if (isOdd || validate(schema, parse(text)).length > 0) continue;
+      const actual = await graphql(text, { token: actor.token, variables });
+      if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code))) continue;
+      const expected = async () => {
+        const asking = { ...askingAs(stage, world, actor), find: rows.find };
+        const { data, errors } = await executeReference({ domain, schema, rows, asking }, text, variables);
+        return { data: JSON.stringify(data), isWhole: errors === undefined, first: errors?.[0]?.message };
+      };
+      let wanted = await expected();
+      const seen = { data: JSON.stringify(actual.data), isWhole: actual.errors === undefined };
+      // Reactions may have changed something meanwhile.
+      if (seen.data !== wanted.data) {
+        rows = await readRows(domain, DATABASE_URL);
+        wanted = await expected();
+      }
+      const { first, ...whole } = wanted;
+      checks.equal(seen, whole, `${text} ${JSON.stringify(variables)} by ${actor.key} (${first}): ${JSON.stringify(actual.errors)}`);
+      answered += 1;
+    }
+  checks.equal(answered > actors.length * (QUERIES / 4), true, `enough random queries were answered: ${answered}`);
+};
+
+const knownOf = ({ domain }: Stage, rows: Rows): Known => {
+  const { all } = sourcesOf(domain);
+  const ids = all.flatMap((source) => rows.of(source).map(({ id }) => String(id)));
+  const words = new Map(
+    all.flatMap((source) =>
+      source.filters.flatMap(({ name, by, column }) => {
+        if (by === 'words' || by === 'id') return [];
+        const values = rows.of(source).flatMap((row) => [row[column]].flat());
+        return values.length === 0 ? [] : [[name, values] as const];
+      }),
+    ),
+  );
+  return { ids, cursors: new Map(), searches: [], words, omitted: OMITTED };
+};

@@ -1,0 +1,110 @@
+import { refusalsOf } from '#kernel/decide/guards.ts';
+import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { refusalsOfCommand } from '#kernel/rest/writes.ts';
+import { type Attempt, attemptsOn } from './attempts.ts';
+import type { Checks } from './checks.ts';
+import { mayEver } from './declared.ts';
+import type { Situation } from './situations.ts';
+import type { Actor, Made, Stage } from './stage.ts';
+import { askingAs, mayBy, openWorld, type World } from './world.ts';
+
+type Link = { readonly href: string; readonly method?: string };
+
+/**
+ * For every aggregate in each of its states and everybody: it is shown to those who may read it, a command is carried out for those who
+ * may give it, and its link is there exactly if it changes something.
+ */
+export const checkLinks = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
+  const world = openWorld(stage);
+  const begin = async (): Promise<Begun> => {
+    const made = await stage.make(situation);
+    await world.look(situation.kind, made.id);
+    return { made, attempts: await attemptsOn(stage, made), version: await versionOf(stage, made) };
+  };
+  let begun = await begin();
+  for (const actor of stage.actors.filter((each) => isOfInterest(situation, each))) {
+    const { made } = begun;
+    checkReading(
+      { checks, made, actor, isReadable: mayBy(askingAs(stage, world, actor), made, 'read') },
+      await stage.read(made.path, actor),
+    );
+    for (const [index] of begun.attempts.entries()) {
+      const attempt = begun.attempts[index] as Attempt;
+      if (!(await checkAttempt({ stage, checks, world, begun, actor }, attempt))) continue;
+      await stage.unmake(begun.made);
+      begun = await begin();
+    }
+  }
+  await stage.unmake(begun.made);
+};
+
+type Begun = { readonly made: Made; readonly attempts: readonly Attempt[]; readonly version: string };
+
+/** The second of a role stands for whoever has it and owns nothing here: that is one more only beside the owner. */
+const isOfInterest = ({ owner }: Situation, { key, role }: Actor): boolean =>
+  !key.endsWith(' 2') || owner === undefined || role === owner.role;
+
+type Reading = { readonly checks: Checks; readonly made: Made; readonly actor: Actor; readonly isReadable: boolean | undefined };
+const checkReading = ({ checks, made, actor, isReadable }: Reading, { status }: { readonly status: number }): void => {
+  const hidden = mayEver(made.situation.kind, 'read', actor.role) ? 404 : actor.token === undefined ? 401 : 403;
+  if (isReadable !== undefined) checks.equal(status, isReadable ? 200 : hidden, `${actor.key} reads ${made.situation.name}`);
+};
+
+type Trying = { readonly stage: Stage; readonly checks: Checks; readonly world: World; readonly begun: Begun; readonly actor: Actor };
+
+/** Answers with whether something was changed. */
+const checkAttempt = async ({ stage, checks, world, begun, actor }: Trying, attempt: Attempt): Promise<boolean> => {
+  const { made, version: before } = begun;
+  const { kind, command, does } = attempt;
+  const what = `${attempt.name} by ${actor.key} on ${made.situation.name}`;
+  const shown = await stage.read<{ readonly _links: Readonly<Record<string, Link>> }>(attempt.on, actor);
+  const links = shown.status === 200 ? Object.values(shown.body._links) : [];
+  const isLinked = links.some(({ href, method }) => href === attempt.path && method === attempt.method);
+  let outcome = await tried(stage, made, { actor, attempt, before });
+  // A choice of two may have been made as it was, and the key of an item may have been drawn that another has.
+  const isUnlucky = (outcome.isDone && !outcome.isChanged) || String(outcome.code).endsWith('_exists');
+  if (isUnlucky && does === 'command') outcome = await tried(stage, made, { actor, attempt, before });
+  const { isDone, isChanged, status, code } = outcome;
+  // What is moved to where it is, nobody is refused.
+  const isIdle = command.kind === 'moveItem' && isDone && !isChanged;
+  if (shown.status === 200 && !isIdle && !isApart(stage.domain, kind, command, code))
+    checks.equal({ isLinked, code, status }, { isLinked: isChanged, code, status }, `the link to ${what}`);
+  if (does !== 'create') {
+    const isRight = mayBy(askingAs(stage, world, actor), made, command.name);
+    const isRefused = status === 401 || status === 403 || status === 404;
+    if (isRight === false) checks.equal({ isRefused, status }, { isRefused: true, status }, what);
+    if (isRight === true && shown.status === 200) checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);
+  }
+  return isChanged;
+};
+
+type Tried = { readonly isDone: boolean; readonly isChanged: boolean; readonly status: number; readonly code: unknown };
+const tried = async (
+  stage: Stage,
+  made: Made,
+  { actor, attempt, before }: { readonly actor: Actor; readonly attempt: Attempt; readonly before: string },
+): Promise<Tried> => {
+  const body = await attempt.body();
+  const { token } = actor;
+  const asked = { token, ...(body !== undefined && { body }), ...(attempt.type && { type: attempt.type }) };
+  const reply = await stage.ask(attempt.method, attempt.path, asked);
+  const isDone = reply.status < 300;
+  if (!isDone) return { isDone, isChanged: false, status: reply.status, code: (reply.body as Row | undefined)?.code };
+  if (attempt.does === 'create') return { isDone, isChanged: reply.status === 201, status: reply.status, code: undefined };
+  const cursor = reply.headers.get('consistency-token');
+  const after = await versionOf(stage, made, cursor);
+  return { isDone, isChanged: after !== before, status: reply.status, code: undefined };
+};
+
+const versionOf = async ({ session, admin }: Stage, { path }: Made, cursor?: string | null): Promise<string> => {
+  const { status, headers } = await session.read(path, { token: admin.token, ...(cursor && { headers: { 'consistency-token': cursor } }) });
+  return status === 200 ? String(headers.get('etag')) : String(status);
+};
+
+/** What a link cannot foresee: how many others there are, what would be left behind, and what the author's own code decides. */
+const isApart = (domain: Domain, kind: Kind, command: CommandInfo, code: unknown): boolean => {
+  if (command.decide !== undefined) return true;
+  if (code === undefined) return false;
+  const foreseen = new Set<unknown>(refusalsOf(domain, kind, command.when).map((refusal) => refusal.code));
+  return !foreseen.has(code) && new Set<unknown>(refusalsOfCommand(domain, kind, command)).has(code);
+};

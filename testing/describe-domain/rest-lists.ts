@@ -1,0 +1,104 @@
+import { targetOf } from '#kernel/registry/names.ts';
+import type { Kind, Row } from '#kernel/registry/registry.ts';
+import type { Checks } from './checks.ts';
+import { mayAs, UnknownCondition } from './declared.ts';
+import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
+import { askingAs, openWorld, stateOf, type World } from './world.ts';
+
+/** Lists have what their reader may read, in their order, narrowed as asked, and in pages that leave nothing out. */
+export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
+  const situations = stage.found.situations.filter((each) => each.kind === kind);
+  const made: Made[] = [];
+  for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations) made.push(await stage.make(situation));
+  const world = openWorld(stage);
+  for (const { id } of made) await world.look(kind, id);
+  const lists = new Set(made.map((one) => listOf(stage, one)));
+  for (const path of lists) {
+    for (const actor of stage.actors) await checkReaders({ stage, checks, kind, world, made, path }, actor);
+    await checkPages({ stage, checks, kind, world, made, path });
+  }
+  const [path] = lists;
+  if (path !== undefined && kind.parent === undefined) await checkFilters({ stage, checks, kind, world, made, path });
+  for (const one of made) await stage.unmake(one);
+};
+
+type Listing = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly kind: Kind;
+  readonly world: World;
+  readonly made: readonly Made[];
+  readonly path: string;
+};
+
+const listOf = ({ domain }: Stage, { situation: { kind, state }, ids }: Made): string => {
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  const parent = def && domain.kinds[targetOf(def)];
+  return parent ? `/${parent.path}/${ids.get(Number(state.fields[kind.parent ?? '']))}/${kind.path}` : `/${kind.path}`;
+};
+
+/** All pages, by their links. */
+const walk = async ({ read }: Stage, by: Actor, path: string): Promise<{ readonly items: readonly Row[]; readonly status: number }> => {
+  const items: Row[] = [];
+  let next: string | undefined = path;
+  let status = 200;
+  for (let page = 0; next !== undefined && page < PAGES_MAX; page += 1) {
+    const answer: { readonly status: number; readonly body: readonly Row[]; readonly headers: Headers } = await read(next, by);
+    status = answer.status;
+    if (status !== 200) break;
+    items.push(...answer.body);
+    next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+  }
+  return { items, status };
+};
+const PAGES_MAX = 500;
+
+const checkReaders = async ({ stage, checks, kind, world, made, path }: Listing, actor: Actor): Promise<void> => {
+  const here = made.filter((one) => listOf(stage, one) === path);
+  try {
+    const asking = askingAs(stage, world, actor);
+    const wanted = here.filter(({ id }) => mayAs(asking, kind, 'read', world.find(kind.name, id) as Row)).map(({ id }) => id);
+    const { items, status } = await walk(stage, actor, `${path}?limit=100`);
+    if (status !== 200) {
+      checks.equal(wanted, [], `${path} is refused to ${actor.key}`);
+      return;
+    }
+    const known = new Set(here.map(({ id }) => id));
+    const listed = items.map(({ id }) => Number(id)).filter((id) => known.has(id));
+    checks.equal(listed.toSorted(), wanted.toSorted(), `${path} for ${actor.key}`);
+  } catch (error) {
+    if (!(error instanceof UnknownCondition)) throw error;
+  }
+};
+
+/** In small pages there is the same as in large ones, once each, and in the order that is declared. */
+const checkPages = async ({ stage, checks, kind, path }: Listing): Promise<void> => {
+  const whole = await walk(stage, stage.admin, `${path}?limit=100`);
+  const small = await walk(stage, stage.admin, `${path}?limit=3`);
+  checks.equal(idsOf(small.items), idsOf(whole.items), `${path} in small pages`);
+  const times = whole.items.map(({ createdAt, id }) => [String(createdAt), Number(id)] as const);
+  const sign = kind.oldestFirst ? 1 : -1;
+  const ordered = times.toSorted(([a, one], [b, other]) => (a === b ? one - other : a < b ? -1 : 1) * sign);
+  checks.equal(times, ordered, `${path} in its order`);
+  const bad = await stage.read(`${path}?unheardOf=1`, stage.admin);
+  checks.equal(bad.status, 400, `${path} with an unknown parameter`);
+};
+
+const idsOf = (items: readonly Row[]): readonly unknown[] => items.map(({ id }) => id);
+
+const checkFilters = async ({ stage, checks, kind, path }: Listing): Promise<void> => {
+  const whole = await walk(stage, stage.admin, `${path}?limit=100`);
+  const states = whole.items.map((item) => stateOf(kind, item));
+  const filters = Object.entries(kind.fields).flatMap(([name, def]) => {
+    if (def.filter === undefined && name !== kind.owner) return [];
+    return [[typeof def.filter === 'string' ? def.filter : name, name] as const];
+  });
+  for (const [parameter, name] of filters) {
+    const values = new Set(states.flatMap((state) => state[name] ?? []).map(String));
+    for (const value of values) {
+      const { items } = await walk(stage, stage.admin, `${path}?limit=100&${parameter}=${encodeURIComponent(value)}`);
+      const wanted = states.filter((state) => [state[name]].flat().map(String).includes(value)).map(({ id }) => id);
+      checks.equal(idsOf(items), wanted, `${path} with ${parameter} ${value}`);
+    }
+  }
+};

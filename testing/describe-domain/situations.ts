@@ -1,0 +1,297 @@
+// Over 200 lines, because it is one search: by which commands an aggregate comes to each of its states.
+import type { State } from '#kernel/conditions/holds.ts';
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import type { Context } from '#kernel/decide/guards.ts';
+import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
+import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { type Caller, may, type Operation, policyOf } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
+
+/** Somebody of whom there are two in each role, and one administrator. */
+export type PersonKey = string;
+type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
+
+const personsOf = ({ roles }: Domain): readonly Planned[] =>
+  [...roles.filter((role) => role !== 'anonymous' && role !== 'admin').flatMap((role) => [`${role} 1`, `${role} 2`]), 'admin'].map(
+    (key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }),
+  );
+
+/** One command of the search, and who may give it. */
+export type Step = { readonly actor: PersonKey; readonly command: CommandInfo; readonly form: Row };
+
+/** An aggregate in one of its states, and how it comes there. */
+export type Situation = {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly owner: Planned | undefined;
+  /** The first creates it. */
+  readonly steps: readonly Step[];
+  /** What becomes of its parent afterwards. */
+  readonly later: readonly Step[];
+  readonly state: Present;
+};
+
+export type Found = {
+  readonly persons: readonly Planned[];
+  readonly situations: readonly Situation[];
+  /** What the references in forms stand for, by the ids that the search gave. */
+  readonly byId: ReadonlyMap<number, Situation>;
+  /** What no command that was found leads to, in sentences. */
+  readonly unreached: readonly string[];
+};
+
+const AT = '2026-01-02T03:04:05.678Z';
+const NODES_MAX = 60;
+const TARGETS_MAX = 6;
+const FIRST_ID = 1_000;
+
+/** Searches by deciding in memory, as the command role does: every aggregate, for every role that can own one. */
+export const situationsOf = (domain: Domain, examples: Examples): Found => {
+  const search = new Search(domain, examples);
+  const pending = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  for (let round = pending.length; round > 0 && pending.length > 0; round -= 1) {
+    const index = pending.findIndex((kind) => requiredTargets(kind).every((name) => search.found.has(name) || name === 'user'));
+    const [kind] = pending.splice(Math.max(0, index), 1);
+    if (kind) search.visit(kind);
+  }
+  const situations = [...search.found.values()].flat();
+  return { persons: search.persons, situations, byId: search.byId, unreached: search.unreached() };
+};
+
+const requiredTargets = (kind: Kind): readonly string[] =>
+  Object.entries(kind.fields).flatMap(([, def]) => (def.kind === 'ref' && !def.optional ? [targetOf(def)] : []));
+
+type Node = { readonly state: Present; readonly steps: readonly Step[] };
+
+class Search {
+  readonly persons: readonly Planned[];
+  readonly found = new Map<string, Situation[]>();
+  readonly byId = new Map<number, Situation>();
+  readonly #domain: Domain;
+  readonly #examples: Examples;
+  readonly #taken = new Set<CommandInfo>();
+  #nextId = FIRST_ID;
+  #serial = 0;
+
+  constructor(domain: Domain, examples: Examples) {
+    this.#domain = domain;
+    this.#examples = examples;
+    this.persons = personsOf(domain);
+  }
+
+  visit(kind: Kind): void {
+    const owners = kind.owner === undefined ? [undefined] : this.persons.filter(({ key }) => key.endsWith(' 1'));
+    const all = owners.flatMap((owner) => this.#situations(kind, owner));
+    this.found.set(kind.name, [...all, ...all.flatMap((situation) => this.#afterParent(situation))]);
+  }
+
+  unreached(): readonly string[] {
+    return Object.values(this.#domain.kinds).flatMap((kind) => {
+      if (kind.name === 'user') return [];
+      const states = Object.entries(kind.fields).filter(([, def]) => def.kind === 'states');
+      const missed = states.flatMap(([name, { values = [] }]) =>
+        values
+          .filter((value) => !this.found.get(kind.name)?.some(({ state }) => state.fields[name] === value))
+          .map((value) => `${kind.name}: no ${name} ${value}`),
+      );
+      const commands = Object.values(kind.commands).filter((command) => !command.internal && !this.#taken.has(command));
+      return [...missed, ...commands.map(({ name }) => `${kind.name}: no ${name}`)];
+    });
+  }
+
+  #situations(kind: Kind, owner: Planned | undefined): Situation[] {
+    const nodes = this.#walk(kind, owner);
+    const chosen = new Map<string, Node>();
+    for (const node of nodes) {
+      const values = `${valuesOf(kind, node.state)} ${this.#ownerAbove(kind, node.state)}`;
+      if (filled(kind, node.state) === 0) chosen.set(`${values} bare`, node);
+      const richest = chosen.get(`${values} richest`);
+      if (richest === undefined || filled(kind, node.state) > filled(kind, richest.state)) chosen.set(`${values} richest`, node);
+    }
+    return [...new Set(chosen.values())].map((node) => {
+      const above = this.#ownerAbove(kind, node.state);
+      const items = Object.values(kind.lists).flatMap((list) => (itemsIn(node.state.fields, list).length > 0 ? [list.name] : []));
+      const name = [
+        kind.name,
+        valuesOf(kind, node.state),
+        items.length > 0 ? `with ${items.join(' and ')}` : '',
+        owner ? `of ${owner.key}` : '',
+        above === '' ? '' : `under one of ${above}`,
+      ];
+      return { kind, name: name.filter(Boolean).join(' '), owner, steps: node.steps, later: [], state: node.state };
+    });
+  }
+
+  /** Rights to it may depend on whose its parent is. */
+  #ownerAbove(kind: Kind, state: Present): string {
+    return kind.parent === undefined ? '' : (this.byId.get(Number(state.fields[kind.parent]))?.owner?.key ?? '');
+  }
+
+  /** From each creation, one command after the other. */
+  #walk(kind: Kind, owner: Planned | undefined): readonly Node[] {
+    const nodes = new Map<string, Node>();
+    for (const creation of Object.values(kind.commands).filter((command) => command.kind === 'create' && !command.internal))
+      for (const node of this.#created(kind, creation, owner)) addTo(nodes, kind, node);
+    for (const node of nodes.values())
+      for (const command of Object.values(kind.commands)) {
+        if (command.kind === 'create' || command.internal || nodes.size >= NODES_MAX) continue;
+        for (const next of this.#follow(kind, command, node)) if (next.state.status === 'present') addTo(nodes, kind, next as Node);
+      }
+    return [...nodes.values()];
+  }
+
+  /** With each of what its references may lead to, until one is let through; of a parent in every state. */
+  #created(kind: Kind, command: CommandInfo, owner: Planned | undefined): readonly Node[] {
+    const parents = kind.parent === undefined ? [undefined] : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
+    return parents.flatMap((parent) => {
+      for (const targets of this.#combinations(referencesIn(kind, command))) {
+        const id = this.#id();
+        const forms = variantsOf({ kind, command, examples: this.#examples, idFor: (name) => targets.get(name) }, ++this.#serial);
+        const identity = {
+          ...(kind.owner !== undefined && owner && { [wire(kind.owner, kind.fields[kind.owner])]: owner.id }),
+          ...(kind.parent !== undefined && { [wire(kind.parent, kind.fields[kind.parent])]: parent }),
+        };
+        const nodes = forms.flatMap((form): readonly Node[] => {
+          const actors = [owner, ...this.persons].flatMap((person) => person ?? []);
+          const tried = { kind, command, state: ABSENT, form: { [`${kind.name}Id`]: id, ...form, ...identity }, steps: [] };
+          const done = this.#firstOf(tried, actors);
+          return done?.state.status === 'present' ? [done as Node] : [];
+        });
+        if (nodes.length > 0) return nodes;
+      }
+      return [];
+    });
+  }
+
+  #follow(kind: Kind, command: CommandInfo, { state, steps }: Node): readonly { state: AggregateState; steps: readonly Step[] }[] {
+    const items = command.list === undefined || command.kind === 'addItem' ? [{}] : itemsIn(state.fields, command.list).slice(0, 1);
+    const results = items.flatMap((item) => {
+      const [targets = new Map()] = this.#combinations(referencesIn(kind, command));
+      const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
+      return variantsOf(making, ++this.#serial).flatMap((content) => {
+        const of = command.list === undefined || command.kind === 'addItem' ? {} : { [command.list.id.name]: (item as Row).id };
+        const form = { [`${kind.name}Id`]: state.fields.id, ...content, ...of, ...(command.kind === 'moveItem' && { before: null }) };
+        const owner = this.persons.filter(({ id }) => kind.owner !== undefined && id === state.fields[kind.owner]);
+        return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...this.persons]) ?? [];
+      });
+    });
+    return results;
+  }
+
+  /** By the first who may, and is not refused. */
+  #firstOf({ kind, command, state, form, steps }: Tried, actors: readonly Planned[]) {
+    const { decide, evolve } = deciderOf(this.#domain, kind);
+    for (const actor of actors) {
+      const identity = Object.fromEntries(kind.identity.map((name) => [name, form[wire(name, kind.fields[name])]]));
+      const fields = state.status === 'absent' ? identity : state.fields;
+      if (!may(this.callerOf(actor), operationOf(kind, command.name) as Operation, { fields: fields as State, find: this.find })) continue;
+      try {
+        const context: Context = { callerId: actor.id, at: AT, look: this.#look };
+        const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
+        const metadata = { at: AT, actor: `user:${actor.id}` as const };
+        const after = events.reduce((each, event) => evolve(each, { ...event, metadata }), state);
+        this.#taken.add(command);
+        return { state: after, steps: [...steps, { actor: actor.key, command, form }] };
+      } catch (error) {
+        if (!(error instanceof Rejection)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** The same of something whose parent goes on to another state. */
+  #afterParent(situation: Situation): readonly Situation[] {
+    const { kind, state } = situation;
+    const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+    const parent = this.byId.get(Number(state.fields[kind.parent ?? '']));
+    if (def === undefined || parent === undefined) return [];
+    return Object.values(parent.kind.commands)
+      .filter((command) => command.kind === 'action' && !command.internal)
+      .flatMap((command) => this.#follow(parent.kind, command, { state: parent.state, steps: [] }))
+      .filter((next) => next.state.status === 'present' && valuesOf(parent.kind, next.state) !== valuesOf(parent.kind, parent.state))
+      .map(({ steps, state: after }) => ({
+        ...situation,
+        name: `${situation.name}, then its ${parent.kind.name} ${valuesOf(parent.kind, after as Present)}`,
+        later: steps,
+      }));
+  }
+
+  /** Ids that stand for situations of what the references of a form may lead to, another combination each time. */
+  #combinations(references: ReturnType<typeof referencesIn>): readonly ReadonlyMap<string, number>[] {
+    const [user] = this.persons.slice(1);
+    const all = references.map(([name, def]) => {
+      const ids = isToUser(def) ? this.persons.map(({ id }) => id) : this.#targets(targetOf(def));
+      return [name, isToUser(def) && user ? [user.id, ...ids] : ids] as const;
+    });
+    const longest = Math.min(TARGETS_MAX, Math.max(1, ...all.map(([, ids]) => ids.length)));
+    return Array.from(
+      { length: longest },
+      (_, index) => new Map(all.flatMap(([name, ids]) => (ids.length === 0 ? [] : [[name, ids[index % ids.length] as number] as const]))),
+    );
+  }
+
+  #targets(name: string): number[] {
+    return (this.found.get(name) ?? [])
+      .filter(({ later }) => later.length === 0)
+      .map((situation) => {
+        const id = Number(situation.state.fields.id);
+        this.byId.set(id, situation);
+        return id;
+      });
+  }
+
+  #id(): number {
+    this.#nextId += 1;
+    return this.#nextId;
+  }
+
+  callerOf({ role, id }: Planned): Caller {
+    const policy = policyOf(this.#domain);
+    const scopes = new Set([...policy.rights.values()].map(({ scope }) => scope));
+    return { kind: 'user', policy, userId: id as UserId, role: role as Role, scopes, client: null };
+  }
+
+  readonly #look = (kind: string, id: unknown): AggregateState => {
+    if (kind !== 'user') return this.byId.get(Number(id))?.state ?? ABSENT;
+    const person = this.persons.find((each) => each.id === id);
+    const fields = person && { id: person.id, name: person.key, email: null, role: person.role };
+    return fields === undefined ? ABSENT : { status: 'present', fields, lostUploads: '' };
+  };
+
+  readonly find = (kind: string, id: unknown): State | undefined => {
+    const state = this.#look(kind, id);
+    return state.status === 'absent' ? undefined : state.fields;
+  };
+}
+
+type Tried = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly state: AggregateState;
+  readonly form: Row;
+  readonly steps: readonly Step[];
+};
+
+/** What its choices and states are. */
+const valuesOf = ({ fields }: Kind, { fields: state }: Present): string =>
+  Object.entries(fields)
+    .flatMap(([name, { values }]) => (values === undefined ? [] : [String(state[name])]))
+    .join(' ');
+
+const filled = ({ lists }: Kind, { fields }: Present): number => Object.values(lists).reduce((sum, list) => sum + howFull(fields, list), 0);
+
+/** Of what can be moved there must be two. */
+const howFull = (fields: Row, list: ListInfo): number => Math.min(itemsIn(fields, list).length, list.isOrdered ? 2 : 1);
+
+const addTo = (nodes: Map<string, Node>, kind: Kind, node: Node): void => {
+  const lists = Object.values(kind.lists).map((list) => howFull(node.state.fields, list));
+  const parent = kind.parent === undefined ? '' : String(node.state.fields[kind.parent]);
+  const key = JSON.stringify([valuesOf(kind, node.state), lists, parent]);
+  if (!nodes.has(key)) nodes.set(key, node);
+};

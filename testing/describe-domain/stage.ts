@@ -1,0 +1,235 @@
+// Over 200 lines, because it is one thing: a running installation, its people, and whatever a test needs made in it.
+
+import { wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { AggregateOperation } from '#kernel/rest/operation.ts';
+import { aggregateOperations } from '#kernel/rest/operations.ts';
+import { type Installation, startInstallation } from '../../test/engines/installation.ts';
+import { openPeople, type People, type TokenHolder } from '../../test/engines/installation-people.ts';
+import { type Reply, type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../test/engines/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../test/engines/webhook-sink.ts';
+import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
+import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
+
+/** Something that was made as a situation says. */
+export type Made = {
+  readonly situation: Situation;
+  readonly id: number;
+  /** `/articles/8001`. */
+  readonly path: string;
+  readonly owner: Actor | undefined;
+  /** What its references lead to, by the ids that the search gave. */
+  readonly ids: ReadonlyMap<number, number>;
+};
+
+/** One of the people, or nobody who is signed in. */
+export type Actor = { readonly key: PersonKey; readonly role: string; readonly userId: number | null; readonly token: string | undefined };
+
+export type Stage = AsyncDisposable & {
+  readonly domain: Domain;
+  readonly examples: Examples;
+  readonly installation: Installation;
+  readonly people: People;
+  readonly sink: WebhookSink;
+  readonly ask: RestClient;
+  readonly session: RestSession;
+  readonly found: Found;
+  /** Two of each role, an administrator, and nobody. */
+  readonly actors: readonly Actor[];
+  readonly admin: Actor;
+  make(situation: Situation): Promise<Made>;
+  /** Ends it, where only so many may be there. */
+  unmake(made: Made): Promise<void>;
+  /** A number that was not given before, for values. */
+  serial(): number;
+  /** As an actor, seeing what was written before. */
+  read<Body = Row>(path: string, by: Actor): Promise<Reply & { readonly body: Body }>;
+  actorOf(userId: unknown): Actor | undefined;
+};
+
+type Options = { readonly file: string; readonly examples: Examples };
+
+/** Random queries are larger than anybody's. */
+const ROOMY = {
+  GRAPHQL_ALIASES_MAX: '1000',
+  GRAPHQL_DIRECTIVES_MAX: '1000',
+  GRAPHQL_DEPTH_MAX: '30',
+  GRAPHQL_COST_MAX: '1000000',
+  GRAPHQL_ROOT_FIELDS_MAX: '1000',
+  GRAPHQL_TOKENS_MAX: '100000',
+};
+
+/** Everybody has the role for which the search planned. */
+export const openStage = async (domain: Domain, { file, examples }: Options): Promise<Stage> => {
+  await using opening = new AsyncDisposableStack();
+  const sink = opening.use(await startWebhookSink());
+  const installation = opening.use(
+    await startInstallation({ settings: { ...ROOMY, ...(file !== '' && { DOMAIN_FILE: file }) }, of: { domain, main: 'main.ts' } }),
+  );
+  const people = await openPeople(installation, undefined, domain);
+  const ask = restClientOf(installation);
+  const session = restSessionOver(ask);
+  const found = situationsOf(domain, examples);
+  const holder = await holdersOf({ found, people, session });
+  const actors: readonly Actor[] = [
+    { key: 'nobody', role: 'anonymous', userId: null, token: undefined },
+    ...found.persons.map(({ key, role }) => ({ key, role, userId: holder(key).userId, token: holder(key).token })),
+  ];
+  const byKey = (key: PersonKey): Actor => {
+    const actor = actors.find((each) => each.key === key);
+    if (!actor) throw new RangeError(`there is nobody called ${key}`);
+    return actor;
+  };
+  let serial = 1_000;
+  const next = (): number => {
+    serial += 1;
+    return serial;
+  };
+  const clear = async (kind: Kind): Promise<void> => {
+    if (!isScarce(kind)) return;
+    const { token } = byKey('admin');
+    const { body } = await session.read<readonly Row[]>(`/${kind.path}?limit=100`, { token });
+    for (const { id } of body) await session.write('DELETE', `/${kind.path}/${id}`, { token });
+  };
+  const make = makerOf({ domain, found, session, byKey, serial: next, clear });
+  const unmake = async ({ situation: { kind }, path }: Made): Promise<void> => {
+    if (isScarce(kind)) await ask('DELETE', path, { token: byKey('admin').token });
+  };
+  const resources = opening.move();
+  return {
+    ...{ domain, examples, installation, people, sink, ask, session, found, actors, make, unmake, serial: next },
+    admin: byKey('admin'),
+    read: (path, { token }) => session.read(path, { token }),
+    actorOf: (userId) => actors.find((each) => each.userId !== null && each.userId === userId),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+type Peopling = { readonly found: Found; readonly people: People; readonly session: RestSession };
+
+const holdersOf = async ({ found, people, session }: Peopling): Promise<(key: PersonKey) => TokenHolder> => {
+  const admin = people.administrator;
+  const others = found.persons.filter(({ role }) => role !== 'admin');
+  const holders = new Map<PersonKey, TokenHolder>([['admin', admin]]);
+  const signedUp = await Promise.all(others.map(async (planned) => [planned, await people.signUp(`Person ${planned.id}`)] as const));
+  for (const [{ role }, person] of signedUp)
+    await session.write('PATCH', `/users/${person.userId}`, { token: admin.token, type: MERGE, body: { role } });
+  await Promise.all(
+    signedUp.map(async ([{ key, role }, person]) => {
+      const signedIn = await people.signIn(person, role as never);
+      holders.set(key, signedIn);
+    }),
+  );
+  return (key) => holders.get(key) ?? admin;
+};
+
+export const MERGE = 'application/merge-patch+json';
+
+type MakerOptions = {
+  readonly domain: Domain;
+  readonly found: Found;
+  readonly session: RestSession;
+  readonly byKey: (key: PersonKey) => Actor;
+  readonly serial: () => number;
+  /** Makes room for one more, where only so many may be there. */
+  readonly clear: (kind: Kind) => Promise<void>;
+};
+
+/** Those of which only so many may be there, and that can be ended. */
+const isScarce = ({ limits, commands }: Kind): boolean =>
+  limits.some(({ max, while: during }) => max > 1 || during !== undefined) &&
+  Object.values(commands).some((command) => command.kind === 'end' && !command.internal);
+
+/** Where there are such, one test takes no other's place. */
+export const isCrowded = ({ kinds }: Domain): boolean => Object.values(kinds).some(isScarce);
+
+/** Gives the commands that the search found, for the ids that there are. */
+const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions): Stage['make'] => {
+  const persons = new Map(found.persons.map(({ id, key }) => [id, byKey(key).userId]));
+  const make = async (situation: Situation): Promise<Made> => {
+    const { kind, steps, later, state } = situation;
+    const ids = new Map<number, number>();
+    const idOf = async (planned: number): Promise<number> => {
+      const person = persons.get(planned);
+      if (typeof person === 'number') return person;
+      const known = ids.get(planned);
+      if (known !== undefined) return known;
+      const target = found.byId.get(planned);
+      if (target === undefined) throw new RangeError(`nothing was planned as ${planned}`);
+      const made = await make(target);
+      ids.set(planned, made.id);
+      return made.id;
+    };
+    const give = async (of: Kind, path: Readonly<Record<string, unknown>>, { actor, command, form }: Step) => {
+      const body = bodyOf(of, command, await realForm(of, { command, form, idOf, serial }));
+      const [method, at] = requestOf(domain, of, command, path);
+      const sent = { token: byKey(actor).token, ...(body && { body }) };
+      if (command.kind === 'create') await clear(of);
+      return session.write(method, at, sent);
+    };
+    const [creation, ...others] = steps;
+    if (creation === undefined) throw new RangeError(`${situation.name} has no creation`);
+    const parentDef = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+    const parent = parentDef && kind.parent ? await idOf(Number(state.fields[kind.parent])) : undefined;
+    const above = parentKindOf(domain, kind);
+    const { written } = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
+    const { id } = written;
+    for (const step of others) await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step);
+    for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
+    return { situation, id, path: `/${kind.path}/${id}`, owner: situation.owner && byKey(situation.owner.key), ids };
+  };
+  return make;
+};
+
+const parentKindOf = (domain: Domain, kind: Kind): Kind | undefined => {
+  const target = kind.parent === undefined ? undefined : kind.fields[kind.parent]?.target;
+  return target === undefined ? undefined : domain.kinds[typeof target === 'string' ? target : target.kind];
+};
+
+const itemIn = ({ command, form }: Step, ids: ReadonlyMap<number, number>): Row => {
+  const { list } = command;
+  if (list === undefined || command.kind === 'addItem') return {};
+  const id = form[list.id.name];
+  return { [list.id.name]: ids.get(Number(id)) ?? id };
+};
+
+type Real = { readonly command: CommandInfo; readonly form: Row; readonly serial: () => number; idOf(planned: number): Promise<number> };
+
+/** With the ids of what was made, and with texts of their own where no two may be the same. */
+const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Promise<Row> => {
+  const fresh: Record<string, unknown> = { ...refreshed(kind, command, { form, serial: serial() }) };
+  for (const [name, def] of fieldsOfForm(kind, command)) {
+    const value = fresh[wire(name, def)];
+    if (def.kind === 'ref' && typeof value === 'number') fresh[wire(name, def)] = await idOf(value);
+  }
+  const owner = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
+  if (command.kind === 'create' && owner !== undefined && typeof form[owner] === 'number') fresh[owner] = await idOf(form[owner]);
+  return fresh;
+};
+
+/** Without what stands in the path; nothing where nothing is left that is sent. */
+export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undefined => {
+  const sent = new Set(fieldsOfForm(kind, command).map(([name, def]) => wire(name, def)));
+  if (command.kind === 'create') {
+    if (kind.owner !== undefined) sent.add(wire(kind.owner, kind.fields[kind.owner]));
+    for (const next of command.next) sent.add(next);
+  }
+  if (command.kind === 'moveItem') sent.add('before');
+  const body = Object.fromEntries(Object.entries(form).filter(([name]) => sent.has(name)));
+  return sent.size === 0 ? undefined : body;
+};
+
+/** The method and the path of a command; of an edit those by which it says what changes. */
+export const requestOf = (domain: Domain, kind: Kind, command: CommandInfo, path: Row): [string, string] => {
+  const { method, path: pattern } = operationOf(domain, kind, command);
+  return [method, pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))];
+};
+
+const operationOf = (domain: Domain, kind: Kind, command: CommandInfo): AggregateOperation => {
+  const found = Object.values(aggregateOperations(domain)).find(
+    ({ use, method }) => use.does === 'command' && use.kind === kind && use.command === command && method !== 'PUT',
+  );
+  if (!found) throw new RangeError(`${kind.name} has no operation for ${command.name}`);
+  return found;
+};

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import * as z from 'zod';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+
+/** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */
+export const fieldValue = (def: FieldDef, serial: number): unknown => {
+  const found = candidatesOf(def, serial).find((value) => def.demanded.safeParse(value).success);
+  if (found === undefined && !def.optional)
+    throw new RangeError(`no value was found for a field of kind ${def.kind}: give it an .example()`);
+  return found ?? null;
+};
+
+/** Of a form, with the reason that a client is to be told at the field. */
+export const wrongValuesOf = (def: FieldDef): readonly unknown[] =>
+  [
+    ...WRONG[def.kind],
+    ...(def.kind === 'text' ? TOO_LONG.filter(isOnlyTooLong(def)).slice(0, 1) : []),
+    ...(def.optional ? [] : [null]),
+  ].filter((value) => !(value === null && def.optional) && !def.demanded.safeParse(value).success);
+
+const isOnlyTooLong =
+  ({ demanded }: FieldDef) =>
+  (value: string): boolean =>
+    !demanded.safeParse(value).success;
+
+/** The shortest that is too long is taken. */
+const TOO_LONG = [21, 41, 81, 121, 201, 255, 1_001, 2_001, 2_049, 5_001, 10_001, 100_001].map((length) => 'a'.repeat(length));
+
+type Kind = FieldDef['kind'];
+/** Of another type, or outside every limit. */
+const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
+  text: [5, '', ['a'], 'nul \u0000'],
+  choice: ['no such word', 5],
+  states: ['no such word', 5],
+  instant: ['yesterday', 5],
+  date: ['yesterday', 5],
+  integer: ['1', 1.5, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER],
+  boolean: ['true', 1],
+  set: ['a', [5]],
+  ref: ['x', -1, 0, 1.5],
+  upload: ['javascript:alert(1)', 5],
+  list: [],
+  value: [],
+};
+
+const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
+  switch (def.kind) {
+    case 'choice':
+    case 'states': {
+      const values = def.values ?? [];
+      return values.slice(serial % values.length);
+    }
+    case 'boolean':
+      return [serial % 2 === 0];
+    case 'integer':
+      return integersOf(def, serial);
+    case 'instant':
+      return [new Date(Date.UTC(2026, 0, 1 + (serial % 300))).toISOString()];
+    case 'date':
+      return [new Date(Date.UTC(2026, 0, 1 + (serial % 300))).toISOString().slice(0, 10)];
+    case 'set':
+      return [setsOf(def, serial), []];
+    case 'upload':
+      return [`https://example.com/${serial}.png`];
+    case 'text':
+      return textsOf(def, serial);
+    default:
+      return [];
+  }
+};
+
+type Limits = { readonly minimum?: number; readonly maximum?: number; readonly pattern?: string; readonly items?: Limits };
+const limitsOf = ({ demanded }: FieldDef): Limits => z.toJSONSchema(demanded, { io: 'input', unrepresentable: 'any' }) as Limits;
+
+const integersOf = (def: FieldDef, serial: number): readonly number[] => {
+  const { minimum = 0, maximum = 1_000 } = limitsOf(def);
+  // Small, so that sums stay below what a domain allows them.
+  const room = Math.min(maximum - minimum, 50);
+  return [minimum + (room === 0 ? 0 : 1 + (serial % room)), minimum];
+};
+
+const textsOf = (def: FieldDef, serial: number): readonly unknown[] => {
+  const number = serial.toString(36);
+  const shown = typeof def.example === 'string' ? [`${def.example} ${number}`] : [];
+  return [
+    ...shown,
+    `Words ${number}`,
+    `w${number}`,
+    `someone-${number}@example.com`,
+    ...matching(limitsOf(def).pattern, serial),
+    def.example,
+  ];
+};
+
+const matching = (pattern: string | undefined, seed: number): readonly string[] =>
+  pattern === undefined ? [] : fc.sample(fc.stringMatching(new RegExp(pattern)), { seed, numRuns: 20 });
+
+/** One word, or two. */
+const setsOf = (def: FieldDef, serial: number): readonly unknown[] => {
+  const words = new Set(
+    ['tag', ...matching(limitsOf(def).items?.pattern, serial)].filter((word) => def.demanded.safeParse([word]).success),
+  );
+  return [...words].toSorted().slice(0, 1 + (serial % 2));
+};

@@ -1,0 +1,67 @@
+import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { type Asking, mayAs, UnknownCondition } from './declared.ts';
+import type { Actor, Made, Stage } from './stage.ts';
+
+/** What is there, as administrators read it: by kind and id. */
+export type World = {
+  /** Looks again. */
+  look(kind: Kind, id: number): Promise<Row | undefined>;
+  find(kind: string, id: unknown): Row | undefined;
+};
+
+/** A representation as conditions speak of it: references as ids, under the names of fields. */
+export const stateOf = (kind: Kind, item: Row): Row => {
+  const fields = Object.entries(kind.fields).map(([name, def]) => {
+    const value = item[name] ?? item[wire(name, def)] ?? null;
+    return [name, def.kind === 'ref' && typeof value === 'object' && value !== null ? (value as Row).id : value] as const;
+  });
+  return { id: item.id, ...Object.fromEntries(fields) };
+};
+
+export const openWorld = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): World => {
+  const known = new Map<string, Row | undefined>();
+  const world: World = {
+    find: (kind, id) => known.get(`${kind} ${String(id)}`),
+    async look(kind, id) {
+      const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
+      const state = status === 200 ? stateOf(kind, body) : undefined;
+      known.set(`${kind.name} ${id}`, state);
+      if (state) await lookBehind(stage.domain, world, kind, state);
+      return state;
+    },
+  };
+  return world;
+};
+
+/** Rights may ask for what references lead to. */
+const lookBehind = async (domain: Domain, world: World, kind: Kind, state: Row): Promise<void> => {
+  for (const [name, def] of Object.entries(kind.fields)) {
+    const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+    const id = state[name];
+    if (target && typeof id === 'number' && !isUser(target)) await world.look(target, id);
+  }
+};
+const isUser = ({ name }: Kind): boolean => name === 'user';
+
+export const askingAs = ({ domain, actors }: Stage, world: World, { role, userId }: Actor): Asking => ({
+  domain,
+  role,
+  callerId: userId,
+  find(kind, id) {
+    if (kind !== 'user') return world.find(kind, id);
+    const person = actors.find((each) => each.userId !== null && each.userId === id);
+    return person && { id: person.userId, role: person.role, name: person.key };
+  },
+});
+
+/** Whether somebody may, by the declaration; nothing where that asks for what this suite cannot tell. */
+export const mayBy = (asking: Asking, { situation: { kind }, id }: Made, name: string): boolean | undefined => {
+  const state = asking.find(kind.name, id);
+  try {
+    return state !== undefined && mayAs(asking, kind, name, state);
+  } catch (error) {
+    if (error instanceof UnknownCondition) return undefined;
+    throw error;
+  }
+};
