@@ -28,6 +28,8 @@ export type Reader = {
   readonly id: string;
   /** What tells an item of a list apart, as it stands in the path. */
   readonly item?: string | undefined;
+  /** All that stands in the path, in its order. */
+  readonly path?: readonly string[];
   /** Takes more of what the client may ask for; refuses where that is too much. */
   readonly charge: (units: number) => Promise<void>;
 };
@@ -69,7 +71,8 @@ export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMa
 };
 
 /** No path has more than that of an aggregate, and what tells one of its items apart. */
-const idsIn = ({ params }: Request): Pick<Reader, 'id' | 'item'> => {
-  const [id = '', item] = Object.values(params).map(String);
-  return { id, item };
+const idsIn = ({ params }: Request): Pick<Reader, 'id' | 'item' | 'path'> => {
+  const path = Object.values(params).map(String);
+  const [id = '', item] = path;
+  return { id, item, path };
 };

@@ -38,10 +38,13 @@ export const readableParts = (caller: Caller, source: Source, { equal = {}, stat
   });
 };
 
+/** Of which a right is asked in SQL. */
+type Asked = Pick<Source, 'kind' | 'right' | 'parent'>;
+
 /**
  * The same in one condition on the row t, if it takes any. Of what is as visible as its parent, whoever leads there has asked for the right.
  */
-export const readableRows = (caller: Caller, source: Source, parameters: Parameters): readonly string[] => {
+export const readableRows = (caller: Caller, source: Asked, parameters: Parameters): readonly string[] => {
   const reach = reachOf(caller, source.right);
   if (reach.size === 0) return ['false'];
   if (reach.has(always) || isReadAsParent(source)) return [];
@@ -49,7 +52,8 @@ export const readableRows = (caller: Caller, source: Source, parameters: Paramet
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
-export const isReadAsParent = ({ kind, parent }: Source): boolean => parent !== undefined && isReadAs(kind, parent.name);
+export const isReadAsParent = ({ kind, parent }: Pick<Source, 'kind' | 'parent'>): boolean =>
+  parent !== undefined && isReadAs(kind, parent.name);
 
 /** Whether whoever may read the one may read what its reference leads to: else that is null for some. */
 export const isReadableWith = (domain: Domain, kind: Kind, member: Member): boolean =>

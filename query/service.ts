@@ -16,7 +16,7 @@ import type { Log } from '#shared/process/log.ts';
 import type { ReadModelBell } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { ofAggregates } from '#shared/rest/operations.ts';
+import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import type { PastOptions } from './as-of/options.ts';
@@ -80,6 +80,9 @@ export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
     use.does === 'list' && use.kind.parent === undefined ? [{ rel: use.kind.path, href: path, title: summary }] : [],
+  ),
+  ...ofViews(domain).flatMap(([, { reads, path, summary }]) =>
+    reads.does === 'list' ? [{ rel: reads.view.path, href: path, title: summary }] : [],
   ),
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },

@@ -31,7 +31,7 @@ export const scopeWordsOf = (domain: Domain): ReadonlyMap<string, ScopeWords> =>
 
 const derivedWords = (domain: Domain, scope: string): ScopeWords => {
   const { rights } = policyOf(domain);
-  const kind = Object.values(domain.kinds).find(({ path }) => scope.endsWith(`:${path}`));
+  const kind = [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked)].find(({ path }) => scope.endsWith(`:${path}`));
   if (kind === undefined) throw new Error(`The scope ${scope} is of nothing`);
   const commands = Object.values(kind.commands).filter(
     ({ name, internal }) => !internal && rights.get(operationOf(kind, name))?.scope === scope,

@@ -37,7 +37,7 @@ export const operationOf = (kind: Kind, name: string): `${string}.${string}` => 
 
 const resolveAll = (domain: Domain): Rights => {
   const rights = new Map<string, Right>();
-  for (const kind of [...Object.values(domain.kinds), webhookOf(domain)])
+  for (const kind of [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked), webhookOf(domain)])
     for (const name of kind.isManaged ? ['manage'] : new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
       const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
       const operation = operationOf(kind, name);

@@ -4,28 +4,41 @@ import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from '.
 
 // What authors of views write, as types: one file, because each part is inferred from the others and read with them.
 
+/** What can be said of a number of a view. */
+interface Said {
+  /** What it is, for documentation. */
+  says(text: string): this;
+  /** Lists can be ordered by it. */
+  sort(): this;
+}
+type Spoken = { readonly text: string | undefined; readonly isSorted: boolean };
 /** How many there are: events give whole numbers. */
-export interface Count {
+export interface Count extends Said, Spoken {
   readonly value: 'count';
-  readonly text: string | undefined;
 }
 /** What numbers of events add up to. */
-export interface Sum {
+export interface Sum extends Said, Spoken {
   readonly value: 'sum';
-  readonly text: string | undefined;
 }
 /** What was said last of all. */
 export interface Latest<out X> {
   readonly value: 'latest';
-  readonly text: string | undefined;
   readonly field: X;
 }
-/** A number of aggregates or events, with one sentence for documentation. */
-export const count = (says?: string): Count => ({ value: 'count', text: says });
-/** A sum over numbers of events, with one sentence for documentation. */
-export const sum = (says?: string): Sum => ({ value: 'sum', text: says });
-/** The value of the latest event that gives one, with one sentence for documentation. */
-export const latest = <X extends Field<unknown>>(field: X, says?: string): Latest<X> => ({ value: 'latest', text: says, field });
+
+const spoken = <X extends Count | Sum>(value: X['value'], { text, isSorted }: Spoken = { text: undefined, isSorted: false }): X =>
+  ({
+    ...{ value, text, isSorted },
+    says: (says: string) => spoken<X>(value, { text: says, isSorted }),
+    sort: () => spoken<X>(value, { text, isSorted: true }),
+  }) as unknown as X;
+
+/** How many: whole numbers that the declaration says. It has `says` and `sort`, as fields have them. */
+export const count = (): Count => spoken<Count>('count');
+/** A sum over numbers of events. It has `says` and `sort` too. */
+export const sum = (): Sum => spoken<Sum>('sum');
+/** The value of the latest event that gives one: a type of field, with what is said of that. */
+export const latest = <X extends Field<unknown>>(field: X): Latest<X> => ({ value: 'latest', field });
 
 export type Values = { readonly [name: string]: Count | Sum | Latest<Field<unknown>> };
 

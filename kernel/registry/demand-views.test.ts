@@ -165,6 +165,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     { view: { values: { title: latest(line(9)), titlePosition: count() } } },
   ],
   ['sums: shares is how many aggregates have a share: give that part or value another name.', { view: { values: { shares: count() } } }],
+  [
+    'sums: the right to read it asks for title, which is no part of its key: ask for one of those.',
+    { view: { rights: { read: { clerk: { title: 'x' } } } } },
+  ],
   ['sums: it is made from memo, which is not in the domain: add it to the domain.', { view: { from: { memo: RIGHT.from.note } } }],
   ['note: the name note is of note already: give it another name.', { name: 'note' }],
   ['notes: the table notes is of note already: give it another name.', { name: 'notes' }],

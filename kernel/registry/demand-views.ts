@@ -1,4 +1,6 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { factsIn } from '../conditions/expression.ts';
+import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { readerOf } from '../rows/shares.ts';
 import { SHARES } from '../rows/views.ts';
@@ -12,6 +14,7 @@ export const demandViews = (domain: Domain): void => {
   for (const view of domain.views) {
     demandKey(domain, view);
     demandValues(view);
+    demandRights(domain, view);
     for (const share of view.shares) demandShare(domain, view, share);
   }
 };
@@ -100,6 +103,14 @@ const demandBy = (
 /** A state is a choice that is made otherwise. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
   one.column === other?.column && (one.kind === 'ref') === (other.kind === 'ref') && one.kind !== 'set';
+
+/** A row has nothing but its key that is known of every one. */
+const demandRights = (domain: Domain, { name, key, asked }: ViewInfo): void => {
+  const facts = (rightsOf(domain).get(operationOf(asked, 'read'))?.alternatives ?? []).flatMap((each) => factsIn(each));
+  const strange = facts.map(({ field, path: [first = field] }) => first).find((field) => !(field in key));
+  if (strange !== undefined)
+    throw new StartRefused(`${name}: the right to read it asks for ${strange}, which is no part of its key: ask for one of those.`);
+};
 
 type Place = { readonly view: ViewInfo; readonly kind: Kind; readonly share: ShareInfo };
 

@@ -167,7 +167,8 @@ export type ViewInfo = {
   readonly key: Defs;
   readonly values: Readonly<Record<string, ViewValue>>;
   readonly shares: readonly ShareInfo[];
-  readonly rights: Readonly<Record<string, Row>>;
+  /** Its key and its rights, as conditions ask them. */
+  readonly asked: Kind;
 };
 export type Domain = {
   readonly name: string;

@@ -1,7 +1,7 @@
-import { integer } from '../declare/fields.ts';
-import type { AnyShare, AnyView } from '../declare/view.ts';
+import { type FieldDef, integer } from '../declare/fields.ts';
+import type { AnyShare, AnyView, Count, Sum } from '../declare/view.ts';
 import { capital, kebab, snake } from './names.ts';
-import type { ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
+import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** What follows from the declaration of one view. */
 export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView): ViewInfo => ({
@@ -15,23 +15,35 @@ export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView)
   shares: Object.entries(from).map(([kind, { by, on }]) =>
     shareOf(name, kind, Object.fromEntries(Object.keys(key).map((part) => [part, by[part] ?? ''])), on),
   ),
-  rights,
+  asked: askedOf(name, key, { says, rights }),
 });
 
 const NUMBER = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).def;
 
 const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
-  const says = spec.text === undefined ? {} : { says: spec.text };
   switch (spec.value) {
     case 'count':
-      return { kind: 'count', def: { ...NUMBER, ...says } };
+      return { kind: 'count', def: { ...NUMBER, ...saidOf(spec) } };
     // Sums are beyond what whole numbers of GraphQL can be.
     case 'sum':
-      return { kind: 'sum', def: { ...NUMBER, graphql: 'Float', ...says } };
+      return { kind: 'sum', def: { ...NUMBER, graphql: 'Float', ...saidOf(spec) } };
     case 'latest':
-      return { kind: 'latest', def: { ...spec.field.def, ...says, optional: true } };
+      return { kind: 'latest', def: { ...spec.field.def, optional: true } };
   }
 };
+
+const saidOf = ({ text, isSorted }: Count | Sum): Partial<FieldDef> => ({
+  ...(text !== undefined && { says: text }),
+  ...(isSorted && { sort: true }),
+});
+
+/** A right is asked of the key of a row as it is asked of the fields of an aggregate. */
+const askedOf = (name: string, key: AnyView['key'], { says, rights }: Pick<AnyView, 'says' | 'rights'>): Kind => ({
+  ...{ name, plural: name, table: snake(name), path: kebab(name), type: capital(name), field: name, says, rights },
+  fields: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
+  ...{ lists: {}, owner: undefined, parent: undefined, label: undefined, identity: [], derived: [], facts: {}, events: {}, commands: {} },
+  ...{ refusals: {}, fieldRights: {}, invariants: {}, limits: [], reactions: {}, react: {}, timers: {}, oldestFirst: false },
+});
 
 const shareOf = (view: string, kind: string, by: ShareInfo['by'], on: Readonly<Record<string, AnyShare>>): ShareInfo => ({
   kind,

@@ -59,7 +59,7 @@ const itemExample = (domain: Domain, kind: Kind): JsonObject => {
   return { id: exampleId(domain, kind.name), ...Object.fromEntries(fields), ...TIMES, _links: links } as JsonObject;
 };
 
-const shownExample = (domain: Domain, def: FieldDef): unknown => {
+export const shownExample = (domain: Domain, def: FieldDef): unknown => {
   const label = labelOf(domain, def);
   const target = domain.kinds[targetOf(def)];
   const value = exampleValue(domain, def);

@@ -103,7 +103,7 @@ const filtersOf = ({ fields, oldestFirst }: Kind): Readonly<Record<string, z.Zod
 };
 
 /** As a query writes it; of several values, one of them. */
-const filterSchema = ({ kind, recorded }: FieldDef): z.ZodType => {
+export const filterSchema = ({ kind, recorded }: FieldDef): z.ZodType => {
   if (kind === 'ref') return idParameter;
   if (kind === 'integer')
     return z

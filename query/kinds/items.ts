@@ -78,7 +78,7 @@ const readOf = (domain: Domain, kind: Kind): readonly (readonly [column: string,
   ];
 };
 
-const referencesOf = (domain: Domain, { members }: ItemSource): Joins => {
+export const referencesOf = (domain: Domain, { members }: Pick<ItemSource, 'members'>): Joins => {
   const references = members.flatMap(({ name, column, target }, index) => (target ? [{ name, column, target, alias: `r${index}` }] : []));
   const columns = references.flatMap(({ name, target, alias }) =>
     readOf(domain, target).map(([each, sqlOf]) => `, ${sqlOf(alias)} as "${name}.${each}"`),
@@ -191,7 +191,7 @@ const linkOf = ({ kind, name }: CommandInfo, self: string): Readonly<Record<stri
 type Told = { readonly links: Record<string, Link>; readonly caller: Caller };
 type ReadField = (row: Row, item: Record<string, unknown>, told: Told) => void;
 
-const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadField => {
+export const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadField => {
   const erased = def.personal?.erased;
   if (target === undefined) {
     return (row, item) => {

@@ -1,13 +1,15 @@
-import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
+import type { Domain, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { ofAggregates } from '#shared/rest/operations.ts';
+import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
+import { type ViewReads, viewReadsOf } from '../views/reads.ts';
+import { viewSourceOf } from '../views/source.ts';
 import { createItemFinder, type FindItem } from './find.ts';
 import { type ItemReads, itemReadsOf } from './items.ts';
 import { type Asked, readKindList } from './list.ts';
@@ -23,6 +25,7 @@ export type KindReads = {
   item(kind: string): (reader: Pick<Reader, 'caller' | 'id'>) => Promise<ItemAnswer>;
   items(kind: string, list: ListInfo): ItemReads;
   list(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
+  view(view: ViewInfo): ViewReads;
   /** Of one user: what they own. */
   listOfUser(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
 };
@@ -67,6 +70,7 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
       return itemReadsOf({ domain, pool, source, items: demandItems(source, list), find: find(kind) });
     },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
+    view: (view) => viewReadsOf({ domain, pool, source: viewSourceOf(domain, view) }),
     listOfUser:
       (kind) =>
       async ({ caller, id }, asked) => {
@@ -112,8 +116,16 @@ export const readsOf = (domain: Domain, reads: KindReads): UserReads & Readonly<
         return [];
     }
   });
+  const views = ofViews(domain).map(
+    ([
+      id,
+      {
+        reads: { view, does },
+      },
+    ]): readonly [string, KindRead] => [id, reads.view(view)[does]],
+  );
   return {
-    ...Object.fromEntries(ofDomain),
+    ...Object.fromEntries([...ofDomain, ...views]),
     listUsers: reads.list('user'),
     getUser: users,
     getMe: ({ caller }) => users({ caller, id: caller.kind === 'user' ? String(caller.userId) : '' }),

@@ -4,7 +4,7 @@ import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import { ofAggregates } from '#shared/rest/operations.ts';
+import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { takesPreference } from '#shared/rest/writes/preference.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
@@ -28,7 +28,7 @@ export const problemExamples = (domain: Domain): JsonObject =>
 const codesOf = (domain: Domain): readonly ProblemCode[] => {
   const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
   const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  const ofOperations = ofAggregates(domain).flatMap(([, { refusals = [], parameters = {} }]) => [
+  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(([, { refusals = [], parameters = {} }]) => [
     ...refusals,
     ...Object.values(parameters).map(({ absent }) => absent),
   ]);

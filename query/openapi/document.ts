@@ -56,7 +56,8 @@ type Tag = { readonly name: string; readonly description?: string | undefined };
 const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   const ofKinds = kinds.map(({ plural, says = '' }) => [plural, { name: capital(spaced(plural)), description: says }] as const);
-  return { ...Object.fromEntries(ofKinds), ...KERNEL_TAGS };
+  const views = domain.views.map(({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const);
+  return { ...Object.fromEntries([...ofKinds, ...views]), ...KERNEL_TAGS };
 };
 
 const KERNEL_TAGS = {

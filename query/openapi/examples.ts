@@ -1,5 +1,7 @@
+import { capital } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';
+import { exampleOfView } from '#kernel/rest/views.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { OPERATOR_EXAMPLES } from './operator-examples.ts';
@@ -67,8 +69,9 @@ const NEW_CLIENT = {
 /** What a schema of a name looks like filled in; a test holds each against its schema. */
 export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
+  const views = domain.views.map((view) => [capital(view.name), exampleOfView(domain, view)] as const);
   const NewClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
-  return { ...KERNEL_EXAMPLES, NewClient, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds) };
+  return { ...KERNEL_EXAMPLES, NewClient, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds), ...Object.fromEntries(views) };
 };
 
 type Examples = Readonly<Record<string, JsonObject | readonly JsonObject[]>>;

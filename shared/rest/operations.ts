@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
+import { type ViewOperation, viewOperations } from '#kernel/rest/views.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { atOfList, ItemAt } from './at.ts';
@@ -36,7 +37,7 @@ export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
 export type Operations = Readonly<
-  Record<KernelOperationId | ClientOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation>
+  Record<KernelOperationId | ClientOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
 const made = new WeakMap<Domain, Operations>();
@@ -58,7 +59,11 @@ const makeOperations = (domain: Domain): Operations => {
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
   if (clash !== undefined)
     throw new StartRefused(`${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`);
-  return { ...ofKinds, ...own };
+  const ofViews = viewOperations(domain);
+  const taken = ofViews.find(([each]) => Object.hasOwn(own, each) || Object.hasOwn(ofKinds, each));
+  if (taken !== undefined)
+    throw new StartRefused(`${taken[1].reads.view.name}: there is an operation ${taken[0]} already: give the view another name.`);
+  return { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
 };
 
 /** Names of operations are made of the name and the plural, and those of GraphQL's types of neither. */
@@ -71,6 +76,10 @@ export const resourcesOf = (domain: Domain): readonly RestOperation[] => Object.
 /** Those to the aggregates of the domain. */
 export const ofAggregates = (domain: Domain): readonly (readonly [id: string, operation: AggregateOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('use' in operation ? [[id, operation] as const] : []));
+
+/** Those to its views. */
+export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
+  Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('reads' in operation ? [[id, operation] as const] : []));
 
 const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
 

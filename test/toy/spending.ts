@@ -60,12 +60,12 @@ const spending = view('spending', {
   of: [team, request],
   key: { team: ref(team) },
   values: {
-    budget: sum('What it may spend.'),
-    waiting: count('Requests that wait for a decision.'),
+    budget: sum().says('What it may spend.'),
+    waiting: count().says('Requests that wait for a decision.').sort(),
     approved: sum(),
-    paid: sum(),
-    reminders: count('How often its waiting requests were called to mind.'),
-    lastPaidAt: latest(instant(), 'When it was paid something last.'),
+    paid: sum().sort(),
+    reminders: count().says('How often its waiting requests were called to mind.'),
+    lastPaidAt: latest(instant().says('When it was paid something last.').sort()),
     lastPurpose: latest(choice('travel', 'meals', 'other')),
   },
   from: {

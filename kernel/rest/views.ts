@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
+import type { Operation } from '#shared/policy.ts';
+import { notFound } from '#shared/rejection.ts';
+import { Links } from '#shared/rest/fields.ts';
+import { PAGE, sortBy } from '#shared/rest/lists.ts';
+import type { PathParameter, RestOperation } from '#shared/rest/operation.ts';
+import { operationOf } from '../conditions/rights.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { capital, oneOf, spaced, wire } from '../registry/names.ts';
+import type { Defs, Domain, ViewInfo } from '../registry/registry.ts';
+import { shownExample } from './examples.ts';
+import { filterSchema } from './operations.ts';
+import { shownField, shownName } from './schemas.ts';
+
+/** Of a view. */
+export type ViewOperation = RestOperation & { readonly reads: { readonly view: ViewInfo; readonly does: 'list' | 'item' } };
+
+/** The REST interface to the views of a domain: a page of rows, and one by its key. */
+export const viewOperations = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
+  domain.views.flatMap((view) => {
+    const { name, path, key } = view;
+    const schema = rowSchema(domain, view);
+    const read = { method: 'GET', role: 'query', right: operationOf(view.asked, 'read') as Operation } as const;
+    const parts = Object.entries(key);
+    const list: ViewOperation = {
+      ...read,
+      path: `/${path}`,
+      summary: view.says ?? `The ${spaced(name)} that you may read`,
+      query: z.strictObject({ ...PAGE, ...filtersOf(view) }),
+      answer: { status: 200, description: `A page of ${spaced(name)}.`, kind: 'list', schema },
+      reads: { view, does: 'list' },
+    };
+    const item: ViewOperation = {
+      ...read,
+      path: `/${path}/${parts.map(([part, def]) => `{${wire(part, def)}}`).join('/')}`,
+      parameters: Object.fromEntries(parts.map(([part, def]) => [wire(part, def), parameterOf(name, def)])),
+      summary: `${capital(spaced(name))} of ${new Intl.ListFormat('en-GB').format(parts.map(([part]) => oneOf(part)))}`,
+      answer: { status: 200, description: `What there is under this key.`, kind: 'item', schema },
+      reads: { view, does: 'item' },
+    };
+    return [
+      [`list${capital(name)}`, list],
+      [`get${capital(name)}`, item],
+    ] as const;
+  });
+
+/** Everything that a row holds, the key first. */
+export const fieldsOfView = ({ key, values }: ViewInfo): Defs => ({
+  ...key,
+  ...Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])),
+});
+
+const rowSchema = (domain: Domain, view: ViewInfo): z.ZodObject => {
+  const fields = Object.entries(fieldsOfView(view)).map(([name, def]) => shownField(domain, name, def));
+  return z.strictObject({ ...Object.fromEntries(fields), _links: Links }).meta({ id: capital(view.name) });
+};
+
+/** By what its lists can be ordered: the key, and the values that say so. */
+export const sortsOfView = ({ key, values }: ViewInfo): readonly string[] => [
+  ...Object.keys(key).slice(0, 1),
+  ...Object.entries(values).flatMap(([name, { def }]) => (def.sort ? [name] : [])),
+];
+
+const filtersOf = (view: ViewInfo): Readonly<Record<string, z.ZodType>> => {
+  const [first = '', ...others] = sortsOfView(view).flatMap((name) => [name, `-${name}`]);
+  const filters = Object.entries(view.key).map(([part, def]) => [part, filterSchema(def).optional()] as const);
+  return { ...Object.fromEntries(filters), sort: sortBy(first, ...others) };
+};
+
+const parameterOf = (view: string, def: FieldDef): PathParameter => ({
+  schema: def.recorded,
+  absent: notFound(view),
+  read: (text) => partIn(def, text) as number | string | undefined,
+});
+
+const NUMBER = /^(?:0|-?[1-9]\d{0,15})$/;
+
+/** A part of a key, as it stands in a path; nothing if it can be that of none. There is one way to write each. */
+export const partIn = (def: FieldDef, text: string): number | string | boolean | undefined => {
+  const value = def.kind === 'boolean' ? BOOLEANS.get(text) : isNumber(def) ? (NUMBER.test(text) ? Number(text) : undefined) : text;
+  const { success, data } = def.recorded.safeParse(value);
+  return success && !text.includes('\u0000') ? (data as number | string | boolean) : undefined;
+};
+
+const isNumber = ({ kind }: FieldDef): boolean => kind === 'ref' || kind === 'integer';
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/** The path of a row, by the parts of its key. */
+export const rowPath = ({ path }: ViewInfo, parts: readonly unknown[]): string =>
+  [`/${path}`, ...parts.map((part) => encodeURIComponent(String(part)))].join('/');
+
+/** What a row looks like filled in. */
+export const exampleOfView = (domain: Domain, view: ViewInfo): JsonObject => {
+  const shown = Object.entries(fieldsOfView(view)).map(([name, def]) => [
+    shownName(domain, name, def),
+    shownExample(domain, { ...def, optional: false }),
+  ]);
+  const parts = Object.values(view.key).map((def) => {
+    const value = shownExample(domain, def);
+    return typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
+  });
+  return { ...Object.fromEntries(shown), _links: { self: { href: rowPath(view, parts) } } } as JsonObject;
+};

@@ -1,0 +1,155 @@
+import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { partIn, rowPath } from '#kernel/rest/views.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Caller } from '#shared/policy.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
+import { readerOf, referencesOf } from '../kinds/items.ts';
+import type { Asked } from '../kinds/list.ts';
+import { decodeCursor, listIdentity } from '../lists/cursor.ts';
+import type { Reader } from '../read-routes.ts';
+import type { Row } from '../sources.ts';
+import { type AskedRows, listViewRows, placeOf } from './rows.ts';
+import type { ViewSource } from './source.ts';
+
+/** The reads of one view, by REST. */
+export type ViewReads = {
+  list(reader: Pick<Reader, 'caller'>, asked: Asked): Promise<ListAnswer>;
+  item(reader: Pick<Reader, 'caller' | 'path'>): Promise<ItemAnswer>;
+};
+
+type Reading = { readonly domain: Domain; readonly pool: Pool; readonly source: ViewSource };
+
+export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
+  const { view, keys, members } = source;
+  const joined = referencesOf(domain, source);
+  const represent = representing(domain, source);
+  const parts = Object.entries(view.key);
+  return {
+    async list({ caller }, asked) {
+      const { limit = LIMIT_DEFAULT, after, before, sort = [...source.sorts.keys()][0] ?? '', ...filters } = asked;
+      const by = source.sorts.get(sort.replace('-', ''));
+      if (by === undefined) throw new RangeError(`There is no order ${sort}`);
+      const order = [by, ...keys.filter(({ name }) => name !== by.name)];
+      const path = `/${view.path}`;
+      const identity = listIdentity({ path, sort, ...filters });
+      const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
+      const gap = text === undefined ? undefined : parseCursor(identity, text, order);
+      const found = await listViewRows(pool, source, caller, {
+        asked: {
+          equal: Object.fromEntries(members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]]))),
+          order,
+          isDescending: sort.startsWith('-') !== isBackward,
+          present: by.isOptional ? by.name : undefined,
+          beyond: gap,
+          rowsMax: limit + 1,
+        },
+        joined,
+      });
+      const nearest = found.slice(0, limit);
+      const rows = isBackward ? nearest.toReversed() : nearest;
+      const cursorAt = (row: Row | undefined): string | undefined => {
+        const place = row === undefined ? gap : placeOf(row, order);
+        return place && formatCursor(identity, place);
+      };
+      const links = linksOf(
+        { path, asked },
+        { isBackward, hasMore: found.length > limit, first: cursorAt(rows[0]), last: cursorAt(rows.at(-1)) },
+      );
+      return { kind: 'list', items: rows.map((row) => represent(row, caller)), links };
+    },
+    async item({ caller, path = [] }) {
+      const values = parts.map(([, def], index) => partIn(def, path[index] ?? ''));
+      const found = values.includes(undefined) ? [] : await listViewRows(pool, source, caller, { asked: oneOf(source, values), joined });
+      const [row] = found;
+      if (row === undefined) throw new Rejection(notFound(view.name));
+      return { kind: 'item', version: undefined, item: represent(row, caller) };
+    },
+  };
+};
+
+const oneOf = ({ keys }: ViewSource, values: readonly unknown[]): AskedRows => ({
+  equal: Object.fromEntries(keys.map(({ name }, index) => [name, values[index]])),
+  ...{ order: keys, isDescending: false, present: undefined, beyond: undefined, rowsMax: 1 },
+});
+
+/** Nothing of it says when it was projected, so that it is the same after every rebuild. */
+const representing = (domain: Domain, { view, keys, members }: ViewSource): ((row: Row, caller: Caller) => object) => {
+  const shown = members.map((member) => readerOf(domain, member));
+  const numbers = members.flatMap(({ name, column }) =>
+    view.values[name] === undefined || view.values[name].kind === 'latest' ? [] : [column],
+  );
+  return (row, caller) => {
+    const item: Record<string, unknown> = {};
+    const links: Record<string, Link> = {
+      self: {
+        href: rowPath(
+          view,
+          keys.map(({ name }) => row[name]),
+        ),
+      },
+    };
+    const exact = { ...row, ...Object.fromEntries(numbers.map((each) => [each, Number(row[each])])) };
+    for (const read of shown) read(exact, item, { links, caller });
+    return Object.assign(item, { _links: links });
+  };
+};
+
+const formatCursor = (identity: string, place: readonly string[]): string =>
+  Buffer.from(JSON.stringify([identity, ...place])).toString('base64url');
+
+/** Opaque to clients; it is good for the one list that it is a place in. */
+const parseCursor = (identity: string, text: string, order: readonly { readonly type: string }[]): readonly string[] => {
+  const result = z.tuple([z.literal(identity)], z.string()).safeParse(decodeCursor(text));
+  const place = result.success ? (result.data.slice(1) as readonly string[]) : [];
+  if (place.length !== order.length || place.some((each, index) => !isOfType(order[index]?.type ?? '', each)))
+    throw new HttpProblem('unknown_cursor');
+  return place;
+};
+
+/** Whatever a client makes up, the database takes it. */
+const isOfType = (type: string, text: string): boolean => {
+  switch (type) {
+    case 'bigint':
+      return /^-?\d{1,18}$/.test(text);
+    case 'numeric':
+      return /^-?\d{1,40}$/.test(text);
+    case 'timestamptz':
+      return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?$/.test(text) && !Number.isNaN(Date.parse(text));
+    case 'boolean':
+      return text === 'true' || text === 'false';
+    default:
+      return text.isWellFormed() && !text.includes('\u0000');
+  }
+};
+
+type Paged = {
+  readonly isBackward: boolean;
+  readonly hasMore: boolean;
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+};
+
+/** On the side that a page was come to from, there was something when it was. */
+const linksOf = (
+  { path, asked }: { readonly path: string; readonly asked: Asked },
+  { isBackward, hasMore, first, last }: Paged,
+): ListAnswer['links'] => {
+  const { after, before, ...rest } = asked;
+  const href = (place: Readonly<Record<string, string | undefined>>): string => {
+    const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])).toString();
+    return query === '' ? path : `${path}?${query}`;
+  };
+  const isFirst = after === undefined && before === undefined;
+  return {
+    self: href({ after, before }),
+    ...(!isFirst && { first: href({}) }),
+    ...((isBackward ? hasMore : !isFirst) && first !== undefined && { prev: href({ before: first }) }),
+    ...((isBackward || hasMore) && last !== undefined && { next: href({ after: last }) }),
+  };
+};

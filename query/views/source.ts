@@ -1,0 +1,46 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import { column, targetOf } from '#kernel/registry/names.ts';
+import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
+import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
+import type { Operation } from '#shared/policy.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Member } from '../sources.ts';
+
+/** How the rows of one view are read: what follows from the declaration, once. */
+export type ViewSource = {
+  readonly view: ViewInfo;
+  readonly right: Operation;
+  readonly table: string;
+  /** Parts of the key first. */
+  readonly members: readonly Member[];
+  readonly keys: readonly OrderColumn[];
+  /** By the names by which lists can be ordered. */
+  readonly sorts: ReadonlyMap<string, OrderColumn & { readonly isOptional: boolean }>;
+};
+
+export type OrderColumn = { readonly name: string; readonly type: string };
+
+export const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
+  const fields = fieldsOfView(view);
+  return {
+    view,
+    right: operationOf(view.asked, 'read') as Operation,
+    table: `${LIVE_SCHEMA}.${view.table}`,
+    members: Object.entries(fields).map(([name, def]) => ({
+      name,
+      def,
+      column: column(name, def),
+      target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
+      guard: undefined,
+    })),
+    keys: Object.entries(view.key).map(([name, def]) => ({ name: column(name, def), type: def.column })),
+    sorts: new Map(
+      sortsOfView(view).flatMap((name) => {
+        const def = fields[name];
+        if (def === undefined) return [];
+        const isNumber = view.values[name] !== undefined && view.values[name].kind !== 'latest';
+        return [[name, { name: column(name, def), type: isNumber ? 'numeric' : def.column, isOptional: def.optional === true }] as const];
+      }),
+    ),
+  };
+};

@@ -1,0 +1,4 @@
+import { start } from '../../start.ts';
+import { spendingDomain } from './spending.ts';
+
+await start({ domain: async () => spendingDomain });

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type TokenHolder } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { spendingDomain } from './spending.ts';
+
+/** Views on every surface, with nothing outside their declaration. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let ask: RestClient;
+let session: RestSession;
+let eve: TokenHolder;
+let ann: TokenHolder;
+let bob: TokenHolder;
+let accountant: TokenHolder;
+let teams: readonly number[];
+
+const open = async (by: TokenHolder, budget: number): Promise<number> => {
+  const body = { name: `Team ${budget}`, approverId: by.userId, budget };
+  return (await session.write('POST', '/teams', { token: by.token, body })).written.id;
+};
+const request = async (teamId: number | undefined, amount: number, actions: readonly string[]): Promise<number> => {
+  const body = { purpose: 'Strasbourg', category: 'travel', amount, teamId: teamId ?? null };
+  const { written } = await session.write('POST', '/requests', { token: eve.token, body });
+  for (const action of actions) await session.write('POST', `/requests/${written.id}/${action}`, { token: ann.token });
+  return written.id;
+};
+
+beforeAll(async () => {
+  installation = resources.use(await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }));
+  const people = await openPeople(installation, undefined, spendingDomain);
+  ask = restClientOf(installation);
+  session = restSessionOver(ask);
+  const serve = async (role: string) => people.tokenOf(await people.registerService(role as never));
+  [eve, ann, bob, accountant] = [await people.signUp('Eve'), await serve('approver'), await serve('approver'), await serve('accountant')];
+  teams = [await open(ann, 100), await open(bob, 200), await open(bob, 300)];
+  await request(teams[0], 30, ['submit', 'approve', 'pay']);
+  await request(teams[0], 40, ['submit']);
+  await request(teams[1], 50, ['submit', 'approve']);
+  await request(teams[2], 60, ['submit', 'approve', 'pay']);
+});
+afterAll(() => resources.disposeAsync());
+
+type Row = Readonly<Record<string, unknown>> & { readonly team: { readonly id: number } };
+const read = async (path: string, by: TokenHolder = accountant) => session.read<Row & Row[]>(path, { token: by.token });
+const teamsIn = async (path: string, by?: TokenHolder) => (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id));
+
+test('a row shows its key with labels, its values, and what its key refers to', async () => {
+  const { status, body } = await read(`/spending/${teams[0]}`, ann);
+  expect([status, body]).toEqual([
+    200,
+    {
+      team: { id: teams[0], name: 'Team 100' },
+      ...{ budget: 100, waiting: 1, approved: 0, paid: 30, reminders: 0, lastPaidAt: expect.stringMatching(/Z$/), lastPurpose: 'travel' },
+      _links: { self: { href: `/spending/${teams[0]}` }, team: { href: `/teams/${teams[0]}` } },
+    },
+  ]);
+  const asking = await read(`/asking/${eve.userId}/travel`, eve);
+  expect(asking.body).toMatchObject({ employee: { id: eve.userId, name: 'Eve' }, category: 'travel', requests: 4, amount: 180, owed: 0 });
+});
+
+test('rows are listed and read by whoever has the right, and are absent to others', async () => {
+  const absent = async (path: string, by: TokenHolder) => {
+    const { status, body } = await read(path, by);
+    return [status, body.code];
+  };
+  expect(await teamsIn('/spending')).toEqual([0, 1, 2]);
+  expect(await teamsIn('/spending', ann)).toEqual([0]);
+  expect(await teamsIn('/spending', bob)).toEqual([1, 2]);
+  // Whose role has no right at all is told so.
+  for (const [path, by] of [
+    ['/spending', eve],
+    ['/asking', ann],
+  ] as const)
+    expect(await absent(path, by)).toEqual([403, 'forbidden']);
+  expect(await absent(`/spending/${teams[0]}`, bob)).toEqual([404, 'spending_not_found']);
+  for (const key of ['0', 'x', '9007199254740993', '%00'])
+    expect(await absent(`/spending/${key}`, accountant)).toEqual([404, 'spending_not_found']);
+  expect(await absent(`/asking/${eve.userId}/trifles`, accountant)).toEqual([404, 'asking_not_found']);
+  expect((await ask('GET', '/spending')).status).toBe(401);
+});
+
+test('lists are filtered by the key, and ordered by what says so', async () => {
+  expect(await teamsIn(`/spending?team=${teams[1]}`)).toEqual([1]);
+  expect(await teamsIn(`/spending?team=${teams[1]}`, ann)).toEqual([]);
+  expect((await read('/asking?category=meals')).body).toEqual([]);
+  expect(await teamsIn('/spending?sort=-team')).toEqual([2, 1, 0]);
+  expect(await teamsIn('/spending?sort=-paid')).toEqual([2, 0, 1]);
+  expect(await teamsIn('/spending?sort=waiting')).toEqual([1, 2, 0]);
+  // Where nothing was paid there is no moment to order by.
+  expect(await teamsIn('/spending?sort=lastPaidAt')).toEqual([0, 2]);
+  for (const query of ['sort=budget', 'sort=x', 'category=travel', 'at=v1', 'limit=0', 'team=x'])
+    expect([query, (await read(`/spending?${query}`)).status]).toEqual([query, 400]);
+});
+
+test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])('pages by %s have each row once, forwards and backwards', async (sort) => {
+  const whole = await teamsIn(`/spending?sort=${sort}`);
+  const forwards: (readonly number[])[] = [];
+  let last = '';
+  for (let path: string | undefined = `/spending?sort=${sort}&limit=1`; path !== undefined; ) {
+    last = path;
+    const { body, headers } = await read(path);
+    forwards.push(body.map(({ team }) => teams.indexOf(team.id)));
+    path = linkIn(headers.get('link'), 'next');
+  }
+  expect(forwards).toEqual(whole.map((each) => [each]));
+  const backwards: number[] = [];
+  for (let path: string | undefined = last; path !== undefined; path = linkIn((await read(path)).headers.get('link'), 'prev'))
+    backwards.push(...(await teamsIn(path)));
+  expect(backwards.toReversed()).toEqual(whole);
+});
+
+const linkIn = (header: string | null, rel: string): string | undefined => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];
+
+test('a cursor is good for its own list, and whatever else is sent is refused', async () => {
+  const { headers } = await read('/spending?limit=1');
+  const after = new URLSearchParams(linkIn(headers.get('link'), 'next')?.split('?')[1]).get('after') ?? '';
+  expect((await read(`/spending?limit=1&after=${after}`)).status).toBe(200);
+  const [identity] = JSON.parse(Buffer.from(after, 'base64url').toString());
+  const forged = [[identity, '1; drop'], [identity], [identity, '1', '2'], [identity, 1], [identity, '9'.repeat(30)], 'x'];
+  for (const each of [after.slice(1), ...forged.map((made) => Buffer.from(JSON.stringify(made)).toString('base64url'))])
+    expect((await read(`/spending?after=${each}`)).status).toBe(400);
+  expect((await read(`/spending?sort=-team&after=${after}`)).status).toBe(400);
+});
+
+test('whoever has a row or a page is told so, until it changes', async () => {
+  for (const path of [`/spending/${teams[1]}`, '/spending']) {
+    const { headers } = await read(path);
+    const again = () => session.read(path, { token: accountant.token, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect((await again()).status).toBe(304);
+    await request(teams[1], 1, ['submit']);
+    expect((await again()).status).toBe(200);
+  }
+});
+
+test('the description of the interface has it, and everything is proven', async () => {
+  const { body } = await session.read<{ readonly paths: object; readonly components: { readonly schemas: object } }>('/openapi.json');
+  expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(['/spending', '/spending/{teamId}', '/asking/{employeeId}/{category}']));
+  expect(body.components.schemas).toMatchObject({
+    Spending: { properties: { waiting: { description: 'Requests that wait for a decision.' } } },
+  });
+  expect(JSON.stringify(body)).toContain('spending_not_found');
+  expect(await operate(['audit', 'verify'], installation.settings, spendingDomain)).toContain('Proven');
+});
