@@ -1,5 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { ItemGap } from './lists/item-cursor.ts';
+import { outsideOf } from './rights.ts';
 import type { ItemSource, Row } from './sources.ts';
 import { Parameters, runShared } from './statement.ts';
 
@@ -17,23 +18,29 @@ export type AskedItems = {
   /** Whether the items at the end are asked for. */
   readonly isBackward: boolean;
   readonly rowsMax: number;
+  /** Whether those are asked for too that fewer may read than their aggregate. */
+  readonly isWhole: boolean;
 };
 
 /** The items of each aggregate, nearest first: from the end, where the end was asked for. */
 export const listItems = async (
   pool: Pool,
-  { table, of, order }: ItemSource,
+  items: ItemSource,
   { of: parents, asked, joined = NOTHING_ELSE }: { readonly of: readonly number[]; readonly asked: AskedItems; readonly joined?: Joins },
 ): Promise<ReadonlyMap<number, readonly Row[]>> => {
+  const { table, of, order } = items;
   const parameters = new Parameters();
   const ids = parameters.add(parents);
   const places = [placeCondition(order, asked.after, '>', parameters), placeCondition(order, asked.before, '<', parameters)].join('');
   const ordered = (row: string): string => order.map(({ name }) => `${row}.${name} ${asked.isBackward ? 'desc' : 'asc'}`).join(', ');
   const text = `select x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
-    select i.*${joined.columns} from ${table} i${joined.joins} where i.${of} = p.id${places}
+    select i.*${joined.columns} from ${table} i${joined.joins} where i.${of} = p.id${visible(items, asked)}${places}
     order by ${ordered('i')} limit ${parameters.add(asked.rowsMax)}::bigint) x order by ${ordered('x')}`;
   return Map.groupBy(await runShared<Row>(pool, text, parameters.values), (row) => row[of] as number);
 };
+
+const visible = (items: ItemSource, { isWhole }: Pick<AskedItems, 'isWhole'>): string =>
+  isWhole || items.part === undefined ? '' : ` and ${outsideOf(items)}`;
 
 const placeCondition = (order: ItemSource['order'], gap: ItemGap | undefined, comparison: '<' | '>', parameters: Parameters): string => {
   if (gap === undefined) return '';
@@ -53,21 +60,30 @@ export const gapOf = ({ order }: ItemSource, row: Row): ItemGap => {
 
 export const countItems = async (
   pool: Pool,
-  { table, of }: ItemSource,
-  parents: readonly number[],
+  items: ItemSource,
+  { of: parents, ...asked }: { readonly of: readonly number[] } & Pick<AskedItems, 'isWhole'>,
 ): Promise<ReadonlyMap<number, number>> => {
-  const text = `select ${of} as "of", count(*)::integer as count from ${table} where ${of} = any($1::bigint[]) group by ${of}`;
+  const { table, of } = items;
+  const text = `select i.${of} as "of", count(*)::integer as count from ${table} i
+    where i.${of} = any($1::bigint[])${visible(items, asked)} group by i.${of}`;
   const rows = await runShared<{ readonly of: number; readonly count: number }>(pool, text, [parents]);
   return new Map(rows.map(({ of: parent, count }) => [parent, count]));
 };
 
+type AskedItem = Pick<AskedItems, 'isWhole'> & { readonly of: number; readonly id: number | string; readonly joined?: Joins };
+
 /** One item of an aggregate, by what tells it apart. */
 export const findItem = async (
   pool: Pool,
-  { table, of, list }: ItemSource,
-  { of: parent, id, joined = NOTHING_ELSE }: { readonly of: number; readonly id: number | string; readonly joined?: Joins },
+  items: ItemSource,
+  { of: parent, id, joined = NOTHING_ELSE, ...asked }: AskedItem,
 ): Promise<Row | undefined> => {
+  const { table, of, list } = items;
   const isIt = `i.${of} = $1::bigint and i.${list.id.column} = $2::${list.id.def.column}`;
-  const [row] = await runShared<Row>(pool, `select i.*${joined.columns} from ${table} i${joined.joins} where ${isIt}`, [parent, id]);
+  const [row] = await runShared<Row>(
+    pool,
+    `select i.*${joined.columns} from ${table} i${joined.joins} where ${isIt}${visible(items, asked)}`,
+    [parent, id],
+  );
   return row;
 };

@@ -4,8 +4,9 @@ import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
-import { type Caller, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import { type Member, presentSql, type Source } from './sources.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { type Caller, NO_RIGHTS, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of what a caller may read, as conditions on the row t. */
@@ -49,6 +50,26 @@ export const readableRows = (caller: Caller, source: Asked, parameters: Paramete
   if (reach.size === 0) return ['false'];
   if (reach.has(always) || isReadAsParent(source)) return [];
   return [`(${[...reach].map((each) => textOf(caller, source.kind, each, parameters)).join(' or ')})`];
+};
+
+/** What a right to a part leaves of the rows, as conditions on the row t. */
+export const rowsWith = (caller: Caller, { kind }: Source, right: Operation, parameters: Parameters): readonly string[] => {
+  const reach = reachOf(caller, right);
+  if (reach.size === 0) return ['false'];
+  return reach.has(always) ? [] : [`(${[...reach].map((each) => textOf(caller, kind, each, parameters)).join(' or ')})`];
+};
+
+/** Refuses to look for something by a field that the caller may read of none. */
+export const demandSeen = (caller: Caller, right: Operation | undefined, parameter: string): void => {
+  if (right === undefined || reachOf(caller, right).size > 0) return;
+  throw new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter, detail: 'Must ask for what you may read.' }] } });
+};
+
+/** Of items, as row i, those that are in no part that fewer may read. */
+export const outsideOf = ({ part }: ItemSource): string => {
+  if (part === undefined) return 'true';
+  const viewer = (): string => 'null';
+  return `(${conditionSql(writerFor(viewer), part.of, { domain: NO_RIGHTS.domain, kind: part.kind, row: 'i' })}) is not true`;
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its declaration.
-import { type FactAt, factsIn, resolve } from '#kernel/conditions/expression.ts';
+import { type Expression, type FactAt, factsIn, fieldsOfItem, resolve } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedListOf } from '#kernel/conditions/lists.ts';
+import { partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -33,6 +34,8 @@ export type Filter = {
   /** The value of the column, a value among those of the column, the id of what it refers to, or words. */
   readonly by: 'value' | 'element' | 'id' | 'words';
   readonly def: FieldDef | undefined;
+  /** The right to read it, where fewer may than may read the aggregate: for others it is as if there were no value. */
+  readonly guard: Operation | undefined;
 };
 
 /** By what lists can be ordered. */
@@ -43,6 +46,8 @@ export type Sort = {
   readonly state: string | undefined;
   /** Some have no value, whatever their state, and are left out. */
   readonly isPartial: boolean;
+  /** The right to read it, where fewer may than may read the aggregate: what others may not read of is left out. */
+  readonly guard: Operation | undefined;
 };
 
 /** Aggregates that are listed under another: as its children, or as what a user owns. */
@@ -73,6 +78,10 @@ export type Source = {
   readonly members: readonly Member[];
   /** The rights to what fewer may read, by what they guard: fields, and when it was created and changed. */
   readonly guards: ReadonlyMap<string, Operation>;
+  /** Whoever has all of these is told all of it, and so when and how often it was changed. */
+  readonly whole: readonly Operation[];
+  /** Of these, the ones without which nobody is told when it was changed: users say that by a right of their own. */
+  readonly traced: readonly Operation[];
   readonly filters: readonly Filter[];
   /** By creation first. */
   readonly sorts: readonly Sort[];
@@ -104,6 +113,8 @@ export type ItemSource = {
   readonly order: readonly OrderColumn[];
   /** What is answered if there is no such item. */
   readonly absent: RejectionCode;
+  /** Items that fewer may read than the aggregate, and the right to them. */
+  readonly part: { readonly right: Operation; readonly of: Expression; readonly kind: Kind } | undefined;
 };
 
 export type Sources = {
@@ -143,6 +154,7 @@ const makeSources = (domain: Domain): Sources => {
 
 const sourceOf = (domain: Domain, kind: Kind): Source => {
   const guards = guardsOf(kind);
+  const whole = partRightsOf(kind).map(({ name }) => operationOf(kind, name) as Operation);
   const members = columnsOf(kind).flatMap(([name, def]) =>
     partsOf(name, def).map((part) => ({
       name,
@@ -158,8 +170,10 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     right: operationOf(kind, kind.isManaged ? 'manage' : 'read') as Operation,
     members,
     guards,
+    whole,
+    traced: kind.name === 'user' ? [] : whole,
     filters: filtersOf(kind, members),
-    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false }, ...sortsOf(kind, members)],
+    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false, guard: undefined }, ...sortsOf(kind, members)],
     isNewestFirst: !kind.oldestFirst,
     staysWhenEnded: staysWhenEnded(kind),
     presence: staysWhenEnded(kind) ? { column: 'deleted_at', isNull: true } : kind.isManaged && { column: 'url', isNull: false },
@@ -172,29 +186,34 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
 };
 
 const guardsOf = (kind: Kind): ReadonlyMap<string, Operation> =>
-  new Map(
-    Object.entries(kind.fieldRights).flatMap(([right, { reads = [] }]) =>
-      (reads as readonly string[]).map((field) => [field, operationOf(kind, right) as Operation] as const),
-    ),
-  );
+  new Map(partRightsOf(kind).flatMap(({ name, fields }) => fields.map((field) => [field, operationOf(kind, name) as Operation] as const)));
+
+/** All of those that it takes to be told a field, or the version. */
+export const rightsToField = ({ guards, traced }: Source, field: string): readonly Operation[] => {
+  if (field === 'version' || (field === 'updatedAt' && traced.length > 0)) return traced;
+  const guard = guards.get(field);
+  return guard === undefined ? [] : [guard];
+};
 
 const BY = { set: 'element', ref: 'id' } as const;
 
 const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonly Filter[] => [
-  ...members.flatMap(({ name, def, column: each }): readonly Filter[] => {
+  ...members.flatMap(({ name, def, guard, column: each }): readonly Filter[] => {
     const isOfOwner = name === owner && parent === undefined;
     if (!def.filter && !isOfOwner) return [];
     const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
-    return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def }];
+    return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard }];
   }),
-  ...(members.some(({ def }) => def.search) ? [{ name: 'search', column: 'search', by: 'words', def: undefined } as const] : []),
+  ...(members.some(({ def }) => def.search)
+    ? [{ name: 'search', column: 'search', by: 'words', def: undefined, guard: undefined } as const]
+    : []),
 ];
 
 const sortsOf = (kind: Kind, members: readonly Member[]): readonly Sort[] =>
-  members.flatMap(({ name, def, column: each }) => {
+  members.flatMap(({ name, def, guard, column: each }) => {
     if (!def.sort) return [];
     const state = stateOf(kind, name)?.value;
-    return [{ name, column: each, state, isPartial: def.optional === true && state === undefined }];
+    return [{ name, column: each, state, isPartial: def.optional === true && state === undefined, guard }];
   });
 
 const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
@@ -210,6 +229,7 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
   Object.values(kind.lists).map((list) => {
     const { name, key } = itemTableOf(kind, list);
     const { key: keyed, id, fields, isOrdered } = list;
+    const part = partOfItems(kind, list);
     const all: readonly (readonly [string, FieldDef])[] = [
       ...(keyed === undefined ? [] : [[keyed, id.def] as const]),
       ...Object.entries(fields),
@@ -231,6 +251,11 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
         { name: id.column, type: id.def.column === 'text' ? 'text' : 'bigint' },
       ],
       absent: notFound(oneOfList(kind, list)),
+      part: part && {
+        right: operationOf(kind, part.name) as Operation,
+        of: part.of,
+        kind: { ...kind, fields: fieldsOfItem(list), lists: {} },
+      },
     };
   });
 

@@ -92,7 +92,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Rows of rights',
-    text: "`{ anyone: 'published', author: ['published', 'own'] }`. Nobody who is not named may; administrators may, unless `admin` is named. Rows of `fieldRights` also say of which fields.",
+    text: "`{ anyone: 'published', author: ['published', 'own'] }`. Nobody who is not named may; administrators may, unless `admin` is named. Rows of `fieldRights` also say of which fields and items.",
     parts: ['Row', 'FieldRight'].map((members) => ({ file: 'aggregate.ts', members })),
   },
   {
@@ -157,7 +157,8 @@ const WORDS: Readonly<Record<string, string>> = {
   P: 'a reference',
   Parent: 'a reference',
   Role: 'a role',
-  "readonly ((keyof F & string) | 'createdAt' | 'updatedAt')[]": 'fields',
+  "readonly (Keys<F, D>['any'] | 'createdAt' | 'updatedAt')[]": 'fields and lists',
+  'ItemsOf<F>': 'conditions on items by lists',
   'readonly (keyof F & string)[]': 'fields',
   'readonly [Role, ...Role[]]': 'names',
   F: 'fields by names',

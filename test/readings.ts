@@ -1,10 +1,11 @@
 // Over 200 lines, because it is one oracle: what anybody may read, computed a second time.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Expression } from '#kernel/conditions/expression.ts';
-import { anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
+import { type Expression, fieldsOfItem } from '#kernel/conditions/expression.ts';
+import { anyHoldsOf, type Find, holdsOf, type State } from '#kernel/conditions/holds.ts';
 import { partsIn, partsSql } from '#kernel/conditions/parts.ts';
-import { NOTHING, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import { partOfItems } from '#kernel/conditions/parts-of.ts';
+import { NOTHING, operationOf, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
@@ -12,6 +13,7 @@ import { column, snake, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { mayKnow } from '#kernel/visibility/may-know.ts';
+import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -59,6 +61,9 @@ const fieldsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
 
 /** With the kernel’s own, whose rights are read alike. */
 const kindsOf = (domain: Domain): readonly Kind[] => [...Object.values(domain.kinds), webhookOf(domain)];
+
+const itemOf = ({ fields, settled }: ListInfo): fc.Arbitrary<State> =>
+  fc.record(Object.fromEntries(settled.map((name) => [name, fc.option(randomOf(fields[name] as FieldDef), { freq: 5 })])));
 
 const worldOf = (domain: Domain): fc.Arbitrary<World> => {
   const ofKind = (kind: Kind): fc.Arbitrary<ReadonlyMap<number, State | 'ended'>> => {
@@ -267,23 +272,72 @@ export const describeReadings = (domain: Domain): void => {
     );
   });
 
+  const listed = Object.values(domain.kinds).flatMap((kind) =>
+    Object.values(kind.lists).flatMap((list) => {
+      const part = partOfItems(kind, list);
+      return part === undefined ? [] : [{ kind, list, part }];
+    }),
+  );
+  test.runIf(listed.length > 0)(
+    `${domain.name}: of every list, the same items are in a part by SQL, in memory and by their events`,
+    async () => {
+      for (const { kind, list, part } of listed)
+        await fc.assert(
+          fc.asyncProperty(fc.array(itemOf(list), { minLength: 1, maxLength: IDS }), async (all) => {
+            const items = all.map((item, index): State => ({ ...item, id: index + 1 }));
+            const columns = list.settled.map((name) => [column(name, list.fields[name]), list.fields[name]?.column, name] as const);
+            const rows = items.map((item) =>
+              Object.fromEntries([['id', item.id], ...columns.map(([of, , name]) => [of, item[name] ?? null])]),
+            );
+            const writer = writerFor(null);
+            const place = { domain, kind: { ...kind, fields: fieldsOfItem(list), lists: {} }, row: writer.name('i') };
+            const { text } = rendered(conditionSql(writer, part.of, place));
+            const found = await pool.query<{ id: number }>(
+              `select i.id::integer from json_to_recordset($1::json) i (${['id bigint', ...columns.map(([of, type]) => `${of} ${type}`)].join(', ')})
+             where (${text}) is true order by 1`,
+              [JSON.stringify(rows)],
+            );
+            const inPart = items.filter((item) => holdsOf(part.of)(item, null, () => undefined)).map(({ id }) => id);
+            expect(found.rows.map(({ id }) => id)).toEqual(inPart);
+            for (const event of Object.values(kind.events)) {
+              if (event.list !== list) continue;
+              const [told] =
+                visibilityOf(domain)
+                  .types.get(event.type)
+                  ?.parts.filter(({ names }) => names.has(list.id.name)) ?? [];
+              expect(items.filter((item) => told?.isIn({ ...item })).map(({ id }) => id)).toEqual(inPart);
+              // One from before there was the right does not say what it asks.
+              if (list.settled.length > 0) expect(told?.isIn({ [list.id.name]: 1 })).toBe(true);
+            }
+          }),
+          { numRuns: WORLDS },
+        );
+    },
+  );
+
   test(`${domain.name}: who may know of an event could read what was, or can read what is`, () => {
     fc.assert(
       fc.property(worldOf(domain), worldOf(domain), (before, after) => {
         for (const kind of Object.values(domain.kinds)) {
-          const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
+          // What is not said of an item is taken to be of the part that fewer may read.
+          const rightTo = ({ list }: Kind['events'][string]) => operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
           for (const asker of askersOf(domain)) {
-            const readable = new Set([
-              ...inMemory(read, asker, before),
-              ...inMemory(read, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]])),
-            ]);
+            const readableBy = new Map(
+              [...new Set(Object.values(kind.events).map(rightTo))].map((operation) => {
+                const right = rightsOf(domain).get(operation) as Right;
+                const then = inMemory(right, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]]));
+                return [operation, new Set([...inMemory(right, asker, before), ...then])] as const;
+              }),
+            );
             for (let id = 1; id <= IDS; id += 1) {
               const [was, is] = [before, after].map((world) => findIn(world)(kind.name, id));
-              for (const { name, spec, effect } of Object.values(kind.events)) {
+              for (const event of Object.values(kind.events)) {
+                const { name, spec, effect } = event;
                 if (effect === 'changes') continue;
+                const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
                 const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
                 const isKnown = mayKnow(domain, told, asker, findIn(before));
-                expect({ isKnown, name, id, asker }).toEqual({ isKnown: spec.internal !== true && readable.has(id), name, id, asker });
+                expect({ isKnown, name, id, asker }).toEqual({ isKnown: spec.internal !== true && isReadable, name, id, asker });
               }
               const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
               expect(mayKnow(domain, unknown, asker, findIn(before))).toBe(false);

@@ -105,13 +105,19 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
   return all;
 };
 
+const OLD_FROM = 200;
+
 /** What an event says of an item; nothing if that cannot happen to it. */
-const itemIn = (before: AggregateState, { event: { list, effect }, item }: Step): State | undefined => {
+const itemIn = (before: AggregateState, { event: { list, effect }, item, mask }: Step): State | undefined => {
   if (list === undefined) return {};
   const all = before.status === 'present' ? ((before.fields[list.name] ?? []) as readonly State[]) : [];
-  const isThere = all.some(({ id }) => id === item[list.id.name]);
-  if (isThere === (effect === 'adds')) return undefined;
-  return effect === 'adds' || effect === 'updates' ? item : { [list.id.name]: item[list.id.name] };
+  const found = all.find(({ id }) => id === item[list.id.name]);
+  if ((found !== undefined) === (effect === 'adds')) return undefined;
+  if (found === undefined) return item;
+  // Some are from before there was a right that asks it.
+  const settled = Object.fromEntries(list.settled.flatMap((name) => (mask > OLD_FROM ? [] : [[name, found[name]]])));
+  const given = Object.entries(effect === 'updates' ? item : {}).filter(([name]) => !list.settled.includes(name));
+  return { ...Object.fromEntries(given), [list.id.name]: found.id, ...settled };
 };
 
 type Following = { readonly from: number; readonly pages: readonly number[]; readonly stepsMax: number };

@@ -1,3 +1,5 @@
+import { always } from '#kernel/conditions/expression.ts';
+import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { conditionWords, deedOf, wordsOf } from '#kernel/conditions/words.ts';
 import { capital } from '#kernel/registry/names.ts';
@@ -32,10 +34,13 @@ export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => 
   ),
 ];
 
+/** Of some items of a list, whoever reads the others reads the same field of those. */
 const readerOf = (kind: Kind, field: string): string => {
-  const [right = 'read'] =
-    Object.entries(kind.fieldRights).find(([, { reads }]) => ((reads ?? []) as readonly string[]).includes(field)) ?? [];
-  return operationOf(kind, right);
+  const [list] = field.split('.');
+  const part = partRightsOf(kind).find(
+    ({ fields, items }) => fields.includes(field) || items.some((each) => each.list.name === list && each.of === always),
+  );
+  return operationOf(kind, part?.name ?? 'read');
 };
 
 export type RightSentence = { readonly right: string; readonly scope: string; readonly says: string };

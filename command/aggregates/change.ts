@@ -1,3 +1,4 @@
+import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { isOfId, operationOf } from '#kernel/conditions/rights.ts';
 import { areEqual } from '#kernel/decide/are-equal.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
@@ -14,6 +15,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
 import { changesByPatch, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
+import { partsWritten } from './parts-written.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
@@ -29,13 +31,13 @@ export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 /** An edit by a JSON patch. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const formByPatch = patchesOf(parts.domain, kind, command);
-  const { reads } = fieldRightsOf(kind, command);
+  const reads = ['read', ...partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []))];
   return change(parts, {
     kind,
     command,
     formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
-      if (tellsContent(patch)) for (const right of ['read', ...reads]) demandTo(right);
+      if (tellsContent(patch)) for (const right of reads) demandTo(right);
       return formByPatch(patch, state);
     },
   });
@@ -45,7 +47,8 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
   const { domain, executor, limits, rules, see } = parts;
   const decider = deciderOf(domain, kind);
   const type = typeOfCommand(kind, command.name);
-  const { writes } = fieldRightsOf(kind, command);
+  const writes = writesOf(kind, command);
+  const ofParts = partsWritten(kind, command);
   const own = rules[kind.name];
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
@@ -61,6 +64,8 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
           if (isThere || isOfId(domain, kind, operation)) demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
         };
         demandTo(command.name);
+        const mayRead = (part: string): boolean => isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
+        if (isThere && ofParts.isGone(given, fields, mayRead)) return [];
         const form = formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
         const events = toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
@@ -84,29 +89,18 @@ const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }:
   if (command.kind !== 'end' && !isInReach(caller, read, resource)) throw absent;
 };
 
-/** The rights to single fields that a command needs beside its own. */
-type FieldRights = {
-  /** To be told of the content. */
-  readonly reads: readonly string[];
-  /** What stays as it is may be named by everybody, so that what was read can be put back. */
-  writes(form: Row, fields: Row): readonly string[];
-};
+/** The rights to single fields that a command needs beside its own. What stays as it is may be named by everybody, so that what was read can be put back. */
+type WritesOf = (form: Row, fields: Row) => readonly string[];
 
-const fieldRightsOf = (kind: Kind, command: CommandInfo): FieldRights => {
-  const touching = (way: 'reads' | 'writes') =>
-    Object.entries(kind.fieldRights).flatMap(([right, row]) => {
-      const names = (row[way] ?? []) as readonly string[];
-      const touched = command.form.filter((name) => names.includes(name));
-      return touched.length === 0 ? [] : [{ right, touched: touched.map((name) => [name, wire(name, kind.fields[name])] as const) }];
-    });
-  const writes = touching('writes');
-  return {
-    reads: touching('reads').map(({ right }) => right),
-    writes: (form, fields) =>
-      writes.flatMap(({ right, touched }) =>
-        touched.some(([name, key]) => form[key] !== undefined && !areEqual(form[key], fields[name])) ? [right] : [],
-      ),
-  };
+const writesOf = (kind: Kind, command: CommandInfo): WritesOf => {
+  const touching = Object.entries(kind.fieldRights).flatMap(([right, { writes = [] }]) => {
+    const touched = command.form.filter((name) => (writes as readonly string[]).includes(name));
+    return touched.length === 0 ? [] : [{ right, touched: touched.map((name) => [name, wire(name, kind.fields[name])] as const) }];
+  });
+  return (form, fields) =>
+    touching.flatMap(({ right, touched }) =>
+      touched.some(([name, key]) => form[key] !== undefined && !areEqual(form[key], fields[name])) ? [right] : [],
+    );
 };
 
 /** The form of an edit that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the decider says why. */

@@ -79,6 +79,8 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
 /** With what tells it apart. */
 export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({ ...(key !== undefined && { [key]: id.def }), ...fields });
 const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
+/** Values of fields alone, which take nothing else to be asked. */
+export const matching = (values: Row): Expression => and(...Object.entries(values).map(([field, value]) => matches(field, value)));
 const matches = (field: string, value: unknown): Expression => {
   if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));
   if (typeof value !== 'object' || value === null) return { op: 'is', field, value: value as string | null };

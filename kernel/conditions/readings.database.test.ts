@@ -1,6 +1,7 @@
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { describeReadings } from '../../test/readings.ts';
 import { describeTold } from '../../test/told.ts';
+import { support } from '../../test/toy/support.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
 
@@ -36,11 +37,17 @@ const claim = aggregate('claim', {
     team: ref(team).optional(),
     purpose: line(10).optional(),
     kind: choice('travel', 'meals'),
+    notes: list(
+      { text: line(10).optional(), level: choice('low', 'high').optional(), weight: integer(0, 9).optional(), at: instant().optional() },
+      { max: 9 },
+    ),
     status: states('draft', 'submitted', 'paid'),
   },
   events: {
+    noteAdded: { adds: 'notes' },
+    noteRemoved: { removes: 'notes' },
     drafted: { creates: ['purpose', 'team', 'kind'] },
-    moved: { changes: ['team'] },
+    moved: { changes: ['team', 'purpose'] },
     submitted: { sets: { status: 'submitted' } },
     paid: { sets: { status: 'paid' } },
     returned: { sets: { status: 'draft' } },
@@ -56,6 +63,15 @@ const claim = aggregate('claim', {
     pay: { emits: 'paid' },
     return: { emits: 'returned' },
     withdraw: { emits: 'withdrawn' },
+    addNote: { emits: 'noteAdded' },
+    removeNote: { emits: 'noteRemoved' },
+  },
+  fieldRights: {
+    readPurpose: { reads: ['purpose'], clerk: ['own', { team: { open: false } }], approver: { team: 'own' }, auditor: { draft: false } },
+    readNotes: {
+      items: { notes: { level: { not: 'low' }, weight: [1, 2, null], at: { min: '2026-02-01' }, text: { not: ['a', null] } } },
+      approver: true,
+    },
   },
   rights: {
     read: {
@@ -173,4 +189,5 @@ const task = aggregate('task', {
 
 const conditions = assemble(base, [team, claim, remark, reply, union, crew, task]);
 describeReadings(conditions);
+describeReadings(support);
 describeTold(conditions);

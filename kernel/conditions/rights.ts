@@ -2,7 +2,8 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { webhookOf } from '../declare/webhook.ts';
 import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
-import { always, at, type Expression, never, resolve } from './expression.ts';
+import { always, and, at, type Expression, never, resolve } from './expression.ts';
+import { isOfParts } from './parts-of.ts';
 
 /** Who may do something with an aggregate, resolved: the row of the policy. */
 export type Right = {
@@ -70,8 +71,14 @@ export const apart = (byRole: readonly (readonly [string, Expression])[]): Pick<
 const rowOf = (kind: Kind, name: string): Row =>
   kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
-/** What somebody with this role must find true of an aggregate; of what it has `as` another, that must be found true. */
-export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => rightAlong(domain, [kind], name, role);
+/**
+ * What somebody with this role must find true of an aggregate; of what it has `as` another, that must be found true. Nobody reads a part
+ * of what they may not read.
+ */
+export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
+  const own = rightAlong(domain, [kind], name, role);
+  return isOfParts(kind, name) ? and(rightAlong(domain, [kind], 'read', role), own) : own;
+};
 
 /** Of the first, as of which the others are. */
 const rightAlong = (domain: Domain, kinds: readonly [Kind, ...Kind[]], name: string, role: string): Expression => {
@@ -107,7 +114,7 @@ export const cellOf = (row: Row, role: string): unknown => {
 
 const scopeOf = (kind: Kind, name: string): string => {
   const { scope } = rowOf(kind, name);
-  const isReading = name === 'read' || kind.fieldRights[name]?.reads !== undefined;
+  const isReading = name === 'read' || isOfParts(kind, name);
   return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.path}`;
 };
 

@@ -1,6 +1,6 @@
 import { oneOf, spaced } from '../registry/names.ts';
-import type { Domain, Kind } from '../registry/registry.ts';
-import { type Expression, resolve } from './expression.ts';
+import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { type Expression, matching, resolve } from './expression.ts';
 
 /** Of what a condition is asked: “its status”, and behind references “the status of its article”. */
 type Place = { readonly path: readonly string[] };
@@ -70,9 +70,14 @@ export const deedOf = (kind: Kind, operation: string): string => {
   const command = kind.commands[operation];
   if (command?.kind === 'create') return `${spaced(operation)} ${oneOf(kind.name)}`;
   if (command?.list !== undefined) return `${spaced(operation)} in its ${spaced(command.list.name)}`;
-  const { reads, writes } = (kind.fieldRights[operation] ?? {}) as { reads?: readonly string[]; writes?: readonly string[] };
-  if (reads === undefined && writes === undefined) return `${spaced(operation)} it`;
-  const all = [reads && `read its ${listed(reads)}`, writes && `write its ${listed(writes)}`];
+  const { reads, writes, items } = (kind.fieldRights[operation] ?? {}) as {
+    reads?: readonly string[];
+    writes?: readonly string[];
+    items?: Readonly<Record<string, Row>>;
+  };
+  if (reads === undefined && writes === undefined && items === undefined) return `${spaced(operation)} it`;
+  const some = Object.entries(items ?? {}).map(([list, values]) => `read those of its ${spaced(list)} where ${wordsOf(matching(values))}`);
+  const all = [reads && `read its ${listed(reads)}`, ...some, writes && `write its ${listed(writes)}`];
   return all.filter((each) => each !== undefined).join(' and ');
 };
 

@@ -26,7 +26,7 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
 };
 
 /** What a command says of an item, without what tells it apart unless it is added by that. */
-const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo): Shape => {
+const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: ListInfo): Shape => {
   const all = Object.entries(fields).map(([name, def]) => [name, def, demandedOf(def)] as const);
   switch (command.kind) {
     case 'addItem':
@@ -35,7 +35,9 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo):
         ...Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), withDefault(schema, def)])),
       };
     case 'changeItem':
-      return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema.optional()]));
+      return Object.fromEntries(
+        all.flatMap(([name, def, schema]) => (settled.includes(name) ? [] : [[wire(name, def), schema.optional()] as const])),
+      );
     case 'moveItem':
       return { before: of.def.recorded.nullable() };
     default:

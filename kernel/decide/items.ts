@@ -97,6 +97,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
     Object.fromEntries(
       content.flatMap(([name, from]) => (form[from] === undefined || areEqual(form[from], item[name]) ? [] : [[from, form[from]]])),
     );
+  const settled = (item: Item): Row => Object.fromEntries(list.settled.map((name) => [name, item[name]]));
   const absent = () => new Rejection(notFound(oneOfList(kind, list)));
   const found = (form: Row, { fields }: Present): Item => {
     const item = itemsOf(fields, list).find((each) => each.id === form[id.name]);
@@ -130,7 +131,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       return (form, state) => {
         const item = found(form, state);
         const changes = differing(form, item);
-        return Object.keys(changes).length === 0 ? [] : [{ [id.name]: item.id, ...changes }];
+        return Object.keys(changes).length === 0 ? [] : [{ [id.name]: item.id, ...settled(item), ...changes }];
       };
     case 'moves':
       return (form, state) => {
@@ -141,9 +142,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const index = indexAmong(others, form.before);
         if (items.indexOf(item) === index) return [];
         const { rank } = areRanked(others.slice(Math.max(0, index - 1), index + 1)) ? rankAt(others, index) : {};
-        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, rank }];
+        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, ...settled(item), rank }];
         const ranks = spread(items.length);
-        return others.toSpliced(index, 0, item).map((each, place) => ({ [id.name]: each.id, rank: ranks[place] }));
+        return others.toSpliced(index, 0, item).map((each, place) => ({ [id.name]: each.id, ...settled(each), rank: ranks[place] }));
       };
     default:
       return (form, state) => {
@@ -151,7 +152,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         // It was there once: what is gone is gone.
         const isGone =
           key === undefined && Number(form[id.name]) <= highest && !itemsOf(state.fields, list).some((each) => each.id === form[id.name]);
-        return isGone ? [] : [{ [id.name]: found(form, state).id }];
+        if (isGone) return [];
+        const item = found(form, state);
+        return [{ [id.name]: item.id, ...settled(item) }];
       };
   }
 };

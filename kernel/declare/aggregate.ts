@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one type: what an author may write of an aggregate.
 // What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
-import type { Asked, Condition } from './conditions.ts';
+import type { Asked, Condition, ValueMatch } from './conditions.ts';
 import type { Choice, Field, Fields, Instant, List, Ref, States, ValueOf, ValuesOf } from './fields.ts';
 import type { Commanded, Run } from './run.ts';
 
@@ -174,11 +174,18 @@ export type RightsOf<Role extends string, F, C, Cond> = {
   /** Who may give this command. */
   readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
 };
-type FieldRight<Role extends string, F, Cond> = Row<Role, Cond> & {
-  /** Fields that only those of this row may read: of the user only. */
-  readonly reads?: readonly ((keyof F & string) | 'createdAt' | 'updatedAt')[];
+type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
+  /** Fields, lists and numbers that follow from lists, which only those of this row may read, of what they may read at all. */
+  readonly reads?: readonly (Keys<F, D>['any'] | 'createdAt' | 'updatedAt')[];
+  /** Items that only those of this row may read, by their own fields: `{ notes: { internal: true } }`. */
+  readonly items?: ItemsOf<F>;
   /** Fields that only those of this row may give a value: of the user only. */
   readonly writes?: readonly (keyof F & string)[];
+};
+type ItemsOf<F> = { readonly [L in ListKey<F>]?: F[L] extends List<infer I> ? ItemMatch<I> : never };
+/** Values alone, because the events of an item say them. */
+type ItemMatch<I> = {
+  readonly [K in keyof I as I[K] extends Ref<unknown, unknown> ? never : K]?: I[K] extends Field<infer T> ? ValueMatch<T> : never;
 };
 
 /** So many aggregates at most have the same values of some fields; without fields, so many at all. */
@@ -312,8 +319,8 @@ export type Declaration<
   readonly commands: C & Followed<C> & Decided<C, NoInfer<F>, NoInfer<E>>;
   /** Who may read it, and give which command. */
   readonly rights: RightsOf<Role, F, C, Cond>;
-  /** Fields that fewer may read, or write. */
-  readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, Cond> };
+  /** Fields and items of lists that fewer may read, and fields that fewer may write. */
+  readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, NoInfer<D>, Cond> };
   /** Commands that follow when something happens to what a reference leads to. */
   readonly reactions?: Reactions<F, C, Cond>;
   /** What follows from its own events, where data does not say it: commands to any aggregate. */

@@ -92,7 +92,8 @@ const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Reco
   return {
     [list.id.name]: exampleValue(domain, list.id.def),
     ...(effect === 'adds' && Object.fromEntries(all)),
-    ...(effect === 'updates' && Object.fromEntries(all.slice(0, 1))),
+    ...(effect === 'updates' && Object.fromEntries(all.filter(([name]) => !list.settled.includes(name)).slice(0, 1))),
+    ...Object.fromEntries(all.filter(([name]) => list.settled.includes(name))),
     ...(list.isOrdered && (effect === 'adds' || effect === 'moves') && { rank: 'a1' }),
   };
 };
@@ -158,7 +159,8 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
   for (const [name, def] of Object.entries(list.fields)) {
     const schema = orNull(def.recorded, def);
     if (effect === 'adds') shape[wire(name, def)] = schema;
-    if (effect === 'updates') shape[wire(name, def)] = schema.exactOptional();
+    // What says who may read the item is in every event of it; those from before there was such a right do not have it.
+    else if (effect === 'updates' || list.settled.includes(name)) shape[wire(name, def)] = schema.exactOptional();
   }
   // A text between those of its neighbours, so that a move changes one row.
   if (list.isOrdered && (effect === 'adds' || effect === 'moves')) shape.rank = z.string().regex(RANK);

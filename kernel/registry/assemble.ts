@@ -8,6 +8,7 @@ import { visibilityOf } from '../visibility/visibility.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
+import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
@@ -46,6 +47,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
     views: views.map(viewOf),
   };
   demandLists(domain);
+  demandParts(domain);
   demandLimits(domain);
   demandReactions(domain);
   demandViews(domain);

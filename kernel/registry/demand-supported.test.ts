@@ -44,12 +44,12 @@ test('rights that cannot be told apart are refused when the domain is put togeth
 test('what nothing carries out is refused by its name', () => {
   const note = aggregate('note', {
     fields: { title: line(9) },
-    fieldRights: { readTitle: { reads: ['title'] } },
+    fieldRights: { writeTitle: { writes: ['title'] } },
     events: { made: { creates: ['title'] } },
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   });
-  expect(() => assemble(base, [note])).toThrow('note: the field right readTitle cannot be carried out yet; leave it out.');
+  expect(() => assemble(base, [note])).toThrow('note: the field right writeTitle cannot be carried out yet; leave it out.');
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { isOfParts } from '../conditions/parts-of.ts';
 import { targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
@@ -22,11 +23,14 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
 };
 
 /** The user’s own are carried out by the account and the policy. */
-const unsupportedIn = ({ name, fields, fieldRights }: Kind): readonly string[] => [
-  ...(name === 'user' ? [] : Object.keys(fieldRights).map((right) => `the field right ${right}`)),
-  ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
-  ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
-];
+const unsupportedIn = (kind: Kind): readonly string[] => {
+  const { name, fields, fieldRights } = kind;
+  return [
+    ...Object.keys(fieldRights).flatMap((right) => (name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`])),
+    ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
+    ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
+  ];
+};
 
 /** Every event names the owner and the parent, so that what is personal is sealed for somebody. */
 const unownedIn = ({ fields, identity, owner }: Kind): readonly string[] =>

@@ -38,7 +38,9 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
 /** What follows from the declaration of one aggregate. */
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
   const all = Object.entries(declared).map(([field, { def }]) => [field, def] as const);
-  const lists = Object.fromEntries(all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def)]));
+  const lists = Object.fromEntries(
+    all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
+  );
   const taken = Object.keys(declared);
   const derived = derivedOf(
     { name, lists, taken },
@@ -136,7 +138,11 @@ const ONLY_OF_FIELDS = {
   personal: 'personal',
 } as const;
 
-const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
+/** What the rights to some items of a list ask. */
+const settledIn = ({ fieldRights = {} }: AnyAggregate['declaration'], list: string): readonly string[] =>
+  Object.values(fieldRights).flatMap(({ items = {} }) => Object.keys((items as Record<string, Row>)[list] ?? {}));
+
+const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonly string[]): ListInfo => {
   for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
     if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
       throw new StartRefused(`${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`);
@@ -152,6 +158,7 @@ const listOf = (aggregate: string, name: string, def: FieldDef): ListInfo => {
     id: keyed ? { name: wire(...keyed), column: column(...keyed), def: keyed[1] } : { name: `${one}Id`, column: 'id', def: NUMBER },
     max,
     isOrdered: ordered,
+    settled,
   };
 };
 

@@ -44,6 +44,8 @@ export type ListInfo = {
   readonly max: number;
   /** By ranks; otherwise by ids. */
   readonly isOrdered: boolean;
+  /** Fields by which it is said who may read an item. They stay as they were when it was added, and every event of it says them. */
+  readonly settled: readonly string[];
 };
 /** A sum over a field of the items, or how many there are. */
 export type Derived = { readonly name: string; readonly list: ListInfo; readonly field: string | undefined };

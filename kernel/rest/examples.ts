@@ -46,7 +46,9 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
         _links: { self: { href: self } },
       } as JsonObject,
     }),
-    ...(has('changeItem') && { [`${Name}Patch`]: Object.fromEntries(sent.slice(0, 1)) as JsonObject }),
+    ...(has('changeItem') && {
+      [`${Name}Patch`]: Object.fromEntries(sent.filter(([name]) => !list.settled.includes(name)).slice(0, 1)) as JsonObject,
+    }),
     ...(has('moveItem') && { [`Move${Name}`]: { before: known } as JsonObject }),
   };
 };

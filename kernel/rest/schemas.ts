@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { createdAt, id, Links, unheeded, updatedAt } from '#shared/rest/fields.ts';
+import { partRightsOf } from '../conditions/parts-of.ts';
 import { demandedOf, formShape } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, targetOf, wire } from '../registry/names.ts';
@@ -13,13 +14,19 @@ export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
     const meta = { ...(!written.has(name) && { readOnly: true }), ...(def.says !== undefined && { description: def.says }) };
     return [shownName(domain, name, def), shownTo(kind, name, schema.meta(meta))] as const;
   });
-  const times = { createdAt: shownTo(kind, 'createdAt', createdAt), updatedAt: shownTo(kind, 'updatedAt', updatedAt) };
+  const times = {
+    createdAt: shownTo(kind, 'createdAt', createdAt),
+    updatedAt: isTracedToAll(kind) ? shownTo(kind, 'updatedAt', updatedAt) : updatedAt.exactOptional(),
+  };
   return z.strictObject({ id, ...Object.fromEntries(fields), ...times, _links: Links }).meta({ id: capital(kind.name) });
 };
 
 /** What not everybody may read is not always there. */
 const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
   isGuarded(kind, 'reads', name) ? (schema as z.ZodObject).exactOptional() : schema;
+
+/** When it was changed would tell of changes to parts that not everybody may read; users say themselves who is told. */
+const isTracedToAll = (kind: Kind): boolean => kind.name === 'user' || partRightsOf(kind).length === 0;
 
 /** Whether it takes a right of its own. */
 const isGuarded = ({ fieldRights }: Kind, way: 'reads' | 'writes', name: string): boolean =>
@@ -67,7 +74,7 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
   const others = ['id', ...shown.map(([name, def]) => shownName(domain, name, def)), 'createdAt', 'updatedAt', '_links'];
   const content = form.map((name) => {
     const schema = demandedOf(kind.fields[name] as FieldDef);
-    return [wire(name, kind.fields[name]), isGuarded(kind, 'writes', name) ? schema.optional() : schema] as const;
+    return [wire(name, kind.fields[name]), isLeftOut(kind, name) ? schema.optional() : schema] as const;
   });
   const names = content.map(([name]) => name);
   return z
@@ -76,9 +83,13 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
     .meta({ id: `${capital(kind.name)}Replacement`, ...(form.length > 1 && { description: replacementText(kind, form) }) });
 };
 
+/** Nobody writes what they may not read; of users, all of it is told to whoever may write it. */
+const isLeftOut = (kind: Kind, name: string): boolean =>
+  isGuarded(kind, 'writes', name) || (kind.name !== 'user' && isGuarded(kind, 'reads', name));
+
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
-  const [guarded, free] = [true, false].map((is) => form.filter((name) => isGuarded(kind, 'writes', name) === is)) as [string[], string[]];
+  const [guarded, free] = [true, false].map((is) => form.filter((name) => isLeftOut(kind, name) === is)) as [string[], string[]];
   const optional = free.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
   const removals = [...sets, ...optional].map(([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`);
   const how = removals.length === 0 ? '' : `: ${removals.join(', ')}`;

@@ -26,7 +26,7 @@ test('a change of fields under two guards is not for those who may read neither'
 
 test('what is told by ids has those of aggregates alone', () => {
   const data = { userId: 1, name: 'Ada', badgeId: 'B 1' };
-  expect(idsIn(club, 'user-1' as StreamName, data)).toEqual({ userId: 1 });
+  expect(idsIn(club, { type: 'user.registered', stream: 'user-1' as StreamName }, data)).toEqual({ userId: 1 });
 });
 
 /** Whoever takes a task may read it from then on, and everybody once it is done. */

@@ -2,7 +2,8 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
-import type { Find, State } from '../conditions/holds.ts';
+import { type Find, holdsOf, type State } from '../conditions/holds.ts';
+import { partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
@@ -32,6 +33,14 @@ type KindVisibility = {
 };
 type Operation = ReturnType<typeof operationOf>;
 type Guard = { readonly operation: Operation; readonly names: ReadonlySet<string> };
+/** What an event holds of a part that fewer may read than the rest. */
+export type PartTold = {
+  readonly operation: Operation;
+  /** Of its data. */
+  readonly names: ReadonlySet<string>;
+  /** Whether what it holds is of the part: an item may not be. */
+  isIn(data: Row): boolean;
+};
 export type Parents = ReadonlyMap<string, { readonly kind: string; readonly parents: Parents }>;
 
 export type TypeVisibility = {
@@ -41,6 +50,7 @@ export type TypeVisibility = {
   rightTo(data: Row): Operation;
   /** The fields of the event that this depends on. */
   readonly decidedBy: ReadonlySet<string>;
+  readonly parts: readonly PartTold[];
   /** Whether it takes what the aggregate was before: not if whoever could read it then can read it after. */
   readonly asksBefore: boolean;
   /** Whether somebody may be able to read less after it. */
@@ -140,16 +150,10 @@ const parentsOf = (domain: Domain, kind: Kind, paths: readonly (readonly string[
 };
 
 const guardsOf = (kind: Kind): readonly Guard[] =>
-  Object.entries(kind.fieldRights).flatMap(([name, { reads }]) =>
-    reads === undefined
-      ? []
-      : [
-          {
-            operation: operationOf(kind, name),
-            names: new Set((reads as readonly string[]).map((field) => wire(field, kind.fields[field]))),
-          },
-        ],
-  );
+  partRightsOf(kind).map(({ name, fields }) => ({
+    operation: operationOf(kind, name),
+    names: new Set(fields.map((field) => wire(field, kind.fields[field]))),
+  }));
 
 /** Of what everybody reads, it is the right to what fewer read, or the one to users. */
 const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
@@ -161,26 +165,54 @@ const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
 const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisibility => {
   const { kind } = of;
   const read = operationOf(kind, 'read');
-  const names = event.effect === 'changes' ? event.values.map((field) => wire(field, kind.fields[field])) : [];
+  const constants = new Set(Object.keys(event.sets).map((field) => wire(field, kind.fields[field])));
+  const held = [...event.values, ...event.carries].map((field) => wire(field, kind.fields[field]));
+  const names = isChange(event) ? [...event.values.map((field) => wire(field, kind.fields[field])), ...constants] : [];
+  const sealed = new Set(event.values.filter((field) => kind.fields[field]?.personal).map((field) => wire(field, kind.fields[field])));
   const guards = of.guards
     .filter((guard) => names.some((name) => guard.names.has(name)))
     .map((guard) => ({ ...guard, others: names.filter((name) => !guard.names.has(name)) }));
   const free = names.filter((name) => !guards.some((guard) => guard.names.has(name)));
+  const ofItem = partOfItem(kind, event);
   const rightTo = (data: Row): Operation => {
-    const isSet = (name: string): boolean => (data[name] ?? null) !== null;
+    if (ofItem?.isIn(data)) return ofItem.operation;
+    const isSet = (name: string): boolean => {
+      if (constants.has(name)) return true;
+      return sealed.has(name) ? (data[name] ?? null) !== null : data[name] !== undefined;
+    };
     const whole = guards.find(({ others }) => !others.some(isSet));
     if (whole || free.some(isSet)) return whole?.operation ?? read;
     return guards.find((guard) => names.some((name) => guard.names.has(name) && isSet(name)))?.operation ?? read;
   };
+  const ofFields = of.guards
+    .map((guard) => ({ ...guard, names: new Set(held.filter((name) => guard.names.has(name))), isIn: () => true }))
+    .filter((part) => part.names.size > 0);
   return {
     of,
     event,
     // Whoever may read all that has changed; of fields under several guards, some of it; and everybody, if anything is under none.
     rightTo,
     decidedBy: new Set(guards.flatMap(({ others }) => others)),
+    parts: ofItem === undefined ? ofFields : [...ofFields, ofItem],
     asksBefore: asksBefore(domain, of, event),
     takesAway: takesAway(domain, kind, event),
     factsAfter: factsAfter(of, event),
+  };
+};
+
+/** Of an aggregate that is there, and not of its items. */
+const isChange = ({ effect }: EventInfo): boolean => effect === 'changes' || effect === 'sets';
+
+/** An event of which it is not known what the right asks, as one from before there was the right, is of the part. */
+const partOfItem = (kind: Kind, { list }: EventInfo): PartTold | undefined => {
+  const part = list && partOfItems(kind, list);
+  if (list === undefined || part === undefined) return undefined;
+  const holds = holdsOf(part.of);
+  const fields = Object.entries(list.fields).map(([name, def]) => wire(name, def));
+  return {
+    operation: operationOf(kind, part.name),
+    names: new Set([list.id.name, 'rank', ...fields]),
+    isIn: (data) => part.of === always || list.settled.some((name) => data[name] === undefined) || holds(data, null, () => undefined),
   };
 };
 

@@ -2,6 +2,7 @@ import type { Actor } from '#shared/events/metadata.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
+import { partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
@@ -42,11 +43,9 @@ export const watchesOf = (domain: Domain): ReadonlyMap<string, Watch> => {
   return watches;
 };
 
-/** The rights by which somebody reads an aggregate, or some of its fields. */
+/** The rights by which somebody reads an aggregate, or a part of it. */
 export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>
-  ['read', ...Object.keys(kind.fieldRights).filter((name) => kind.fieldRights[name]?.reads !== undefined)].flatMap(
-    (name) => rightsOf(domain).get(operationOf(kind, name)) ?? [],
-  );
+  ['read', ...partRightsOf(kind).map(({ name }) => name)].flatMap((name) => rightsOf(domain).get(operationOf(kind, name)) ?? []);
 
 /** What a right asks, of its aggregate and of those that references lead to. */
 export const questionsOf = (domain: Domain, { kind, alternatives }: Right) =>

@@ -1,11 +1,12 @@
 import { tableOf } from '#kernel/rows/table.ts';
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
-import { isReadAsParent, readableParts } from '../rights.ts';
+import { demandSeen, isReadAsParent, readableParts } from '../rights.ts';
 import { type Filter, isPresent, type Row, type Source } from '../sources.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
 import type { Past } from './past.ts';
+import { withheldNow } from './withheld.ts';
 
 /** What lists held then: where to look for it, and which of what was there a caller may see. */
 
@@ -25,11 +26,20 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
   const { kind, right, owner, filters } = source;
   const isAuditing = isAuditor(caller, right);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
+  for (const { name, guard } of asked) demandSeen(caller, guard, name);
+  const guards = [...new Set(asked.flatMap(({ guard }) => guard ?? []))];
   const equal = equalIn(asked, filter, under);
   const fits = (row: Row): boolean =>
     asked.every(({ name, column, by }) =>
       by === 'element' ? (row[column] as readonly unknown[]).includes(filter[name]) : row[column] === filter[name],
     );
+  // What the caller could not read then, or cannot now, is as if there had been no value.
+  const mayLookBy = async (rights: readonly Operation[], row: Then): Promise<boolean> => {
+    if (rights.every((each) => mayAlways(caller, each))) return true;
+    const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
+    const withheld = await withheldNow(past, source, { caller, id: row.id });
+    return resource !== undefined && rights.every((each) => may(caller, each, resource) && !withheld.has(each));
+  };
   return {
     parts: equal === undefined ? [] : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
     async look({ id }) {
@@ -40,6 +50,7 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
         const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
         if (resource === undefined || !may(caller, right, resource)) return undefined;
       }
+      if (!(await mayLookBy(guards, row))) return undefined;
       return owner?.target === undefined || (await isThere(past, row[owner.column])) ? row : undefined;
     },
   };

@@ -1,10 +1,12 @@
+import { holdsOf } from '#kernel/conditions/holds.ts';
 import { kebab } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
+import { isoText } from '#shared/instant.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AskedItems, gapOf, valuesOf } from '../item-rows.ts';
-import { pageOf, presentItems, withReferences } from '../kinds/items.ts';
+import { isWholeTo, pageOf, presentItems, type Stretch, withReferences } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';
 import type { ItemGap } from '../lists/item-cursor.ts';
 import type { Reader } from '../read-routes.ts';
@@ -13,6 +15,7 @@ import { pathOf } from './aggregates.ts';
 import type { createItemOpener } from './items.ts';
 import { linksThen } from './links.ts';
 import type { Past } from './past.ts';
+import { withheldNow } from './withheld.ts';
 
 /** The items of a list as they were, nearest first. */
 export const itemsThen = async (
@@ -20,17 +23,27 @@ export const itemsThen = async (
   source: ItemSource,
   { of, asked }: { readonly of: number; readonly asked: AskedItems },
 ): Promise<readonly Row[]> => {
-  const { after, before, isBackward, rowsMax } = asked;
-  const within = (await allThen(past, source, of)).filter((row) => {
+  const { after, before, isBackward, rowsMax, isWhole } = asked;
+  const within = (await allThen(past, source, { of, isWhole })).filter((row) => {
     const gap = gapOf(source, row);
     return (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0);
   });
   return (isBackward ? within.toReversed() : within).slice(0, rowsMax);
 };
 
-export const allThen = async (past: Past, source: ItemSource, of: number): Promise<readonly Row[]> => {
+type All = { readonly of: number; readonly isWhole: boolean };
+
+export const allThen = async (past: Past, source: ItemSource, { of, isWhole }: All): Promise<readonly Row[]> => {
   const { items } = await past.find(source.kind.name, of);
-  return (items.get(source.list.table) ?? []).toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+  const all = items.get(source.list.table) ?? [];
+  return all.filter((row) => isWhole || !isInPart(source, row)).toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+};
+
+/** The same as `outsideOf`, of a row in memory. */
+const isInPart = ({ part, members }: ItemSource, row: Row): boolean => {
+  if (part === undefined) return false;
+  const fields = members.map(({ name, column }) => [name, row[column] instanceof Date ? isoText(row[column]) : row[column]] as const);
+  return holdsOf(part.of)(Object.fromEntries(fields), null, () => undefined);
 };
 
 /** As PostgreSQL has them: texts by their bytes. */
@@ -55,7 +68,8 @@ type Opened = {
 /** The reads of the items of a list as they were, of an aggregate that the caller may read as it was. */
 export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
   const { kind, list } = items;
-  const present = presentItems(domain, demandSource(sourcesOf(domain), kind.name), items);
+  const source = demandSource(sourcesOf(domain), kind.name);
+  const present = presentItems(domain, source, items);
   const opened = async (reader: Reader, at: string) => {
     const { id, past, shown, isThereNow } = await open({ kind: kind.name, now: now.aggregate }, reader, at);
     const { represent } = present(reader.caller, { id, resource: shown.resource, hasRoom: false });
@@ -63,19 +77,21 @@ export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
       const item = represent(await withReferences(domain, items, { row, find: (target, other) => past.row<Row>(target.name, other) }));
       return { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest }) };
     };
-    return { id, past, show, isThereNow, version: shown.version, path: `${pathOf(domain, kind.name, id)}/${kebab(list.name)}` };
+    const withheld = await withheldNow(past, source, { caller: reader.caller, id });
+    const isWhole = isWholeTo(items)(reader.caller, shown.resource) && !withheld.has(items.part?.right ?? '.');
+    return { id, past, show, isThereNow, isWhole, version: shown.version, path: `${pathOf(domain, kind.name, id)}/${kebab(list.name)}` };
   };
   return {
     async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
-      const { id, past, path, show } = await opened(reader, asked.at);
-      const read = (stretch: AskedItems) => itemsThen(past, items, { of: id, asked: stretch });
+      const { id, past, path, show, isWhole } = await opened(reader, asked.at);
+      const read = (stretch: Stretch) => itemsThen(past, items, { of: id, asked: { ...stretch, isWhole } });
       const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
       return { kind: 'list', items: await Promise.all(rows.map((row) => show(row))), links, headers: { 'As-Of': past.cursor } };
     },
     async item(reader: Reader, { at }: { readonly at: string }): Promise<ItemAnswer> {
-      const { id, past, path, show, isThereNow, version } = await opened(reader, at);
+      const { id, past, path, show, isThereNow, isWhole, version } = await opened(reader, at);
       const known = itemIdIn(list, reader.item ?? '');
-      const row = (await allThen(past, items, id)).find((each) => each[list.id.column] === known);
+      const row = (await allThen(past, items, { of: id, isWhole })).find((each) => each[list.id.column] === known);
       if (row === undefined) throw new Rejection(items.absent);
       const latest = isThereNow && (await isThere(() => now.item(reader))) ? `${path}/${encodeURIComponent(String(known))}` : undefined;
       return {

@@ -8,6 +8,8 @@ import { streamName } from '#shared/events/streams.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
+import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
+import { runPrepared } from '../statement.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
 import { type FoldOptions, foldStream, type Standing } from './fold-stream.ts';
@@ -23,6 +25,8 @@ export type Past = {
   find(kind: Kind, id: number): Promise<Standing>;
   /** Its row; nothing where it was not there. What cannot be read for the time being is refused. */
   row<Row>(kind: Kind, id: number): Promise<(Row & { readonly id: number }) | undefined>;
+  /** What may be read now, because what may not be any more is not told either. */
+  readonly isReadable: IsReadable;
   /** Whether more should be looked at for one answer. */
   isTired(): boolean;
 };
@@ -38,15 +42,19 @@ export type OpenPast = (position: Position, charge: Charge) => Past;
 
 export const createPastOpener = ({ domain, eventLog, codec, tables, pool }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
+  const isReadable = createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) });
   return (position, charge) =>
-    openPast({ domain, eventLog, codec, tables, exceptionsOf }, { position, charge, identity: eventLog.identity });
+    openPast({ domain, eventLog, codec, tables, exceptionsOf, isReadable }, { position, charge, identity: eventLog.identity });
 };
 
 type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
 
-const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain }, { position, charge, identity }: Opened): Past => {
+const openPast = (
+  options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain; readonly isReadable: IsReadable },
+  { position, charge, identity }: Opened,
+): Past => {
   const { read, onRead } = createMeter(charge);
-  const { domain, tables } = options;
+  const { domain, tables, isReadable } = options;
   const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
   const findUser = keepFound(USERS_KEPT_MAX, (id) =>
     fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
@@ -78,6 +86,7 @@ const openPast = (options: Omit<FoldOptions, 'onRead'> & { readonly domain: Doma
     identity,
     cursor: formatCursor(identity, position),
     find,
+    isReadable,
     async row<Row>(kind: Kind, id: number) {
       const { state, row } = await find(kind, id);
       if (state === 'parked') throw parked();

@@ -7,6 +7,7 @@ import { demandSource, isPresent, type Row, sourcesOf } from '../sources.ts';
 import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
 import type { Past } from './past.ts';
+import { withheldNow } from './withheld.ts';
 
 /** Something as it was, in the form that it has now. */
 type Shown = {
@@ -22,14 +23,16 @@ type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefin
 export const presentOf = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
   const representation = source.kind.isManaged ? undefined : representationOf(domain, source);
-  return async ({ identity, row: find }, row, caller) => {
+  return async (past, row, caller) => {
+    const { identity, row: find } = past;
     if (!isPresent(source, row)) return undefined;
     const whole = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
     if (!whole) return undefined;
     const resource = resourceIn(source, whole);
     if (!representation)
       return { version: whole.version, item: representWebhook(whole as WebhookRow & Row, { domain, caller, identity }), resource };
-    const { represent, versionOf } = representation.to(caller);
+    const withheld = await withheldNow(past, source, { caller, id: whole.id });
+    const { represent, versionOf } = representation.to(caller, withheld);
     return { version: versionOf(whole), item: represent(whole), resource };
   };
 };

@@ -31,8 +31,8 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
 export const createRepresentation = ({ domain, identity, open, isReadable }: Dependencies): RepresentEvent => {
   const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
     (await isReadable(caller, change.stream))
-      ? visibleTo(domain, caller, change, await open(change))
-      : idsIn(domain, change.stream, change.data);
+      ? visibleTo({ domain, caller, isReadable }, change, await open(change))
+      : idsIn(domain, change, change.data);
   return async (change, caller) => ({
     id: change.id,
     type: change.type,

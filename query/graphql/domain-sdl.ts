@@ -3,7 +3,7 @@ import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { isReadableWith } from '../rights.ts';
-import { type Child, demandSource, type Filter, type Member, type Source, type Sources, sourcesOf } from '../sources.ts';
+import { type Child, demandSource, type Filter, type Member, rightsToField, type Source, type Sources, sourcesOf } from '../sources.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
@@ -75,7 +75,7 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
       momentLine(source, 'createdAt', 'When it was created.'),
       momentLine(source, 'updatedAt', 'When it was last changed.'),
-      ['What `ifVersion` of a mutation compares with.', 'version: Int!'],
+      versionLine(source),
       ...source.children.flatMap((child) => childLines(sources, child)),
       ...source.items.flatMap(itemLines),
       ['The place that this stands for, where it was asked for as of then; null of what is as of now.', 'asOf: Cursor'],
@@ -111,9 +111,15 @@ const memberLine = (domain: Domain, source: Source, member: Member): Line => {
 
 const withGuard = (says: string, guard: unknown): string => (guard === undefined ? says : `${says} Null for those who may not read it.`);
 
-const momentLine = ({ guards }: Source, name: string, says: string): Line => {
-  const guard = guards.get(name);
+const momentLine = (source: Source, name: string, says: string): Line => {
+  const [guard] = rightsToField(source, name);
   return [withGuard(says, guard), `${name}: DateTime${guard === undefined ? '!' : ''}`];
+};
+
+const versionLine = (source: Source): Line => {
+  const [guard] = rightsToField(source, 'version');
+  const says = 'What `ifVersion` of a mutation compares with.';
+  return guard === undefined ? [says, 'version: Int!'] : [`${says} Null for those who may not read all of it.`, 'version: Int'];
 };
 
 const addressLine = ({ name, def }: Member): readonly Line[] =>

@@ -54,7 +54,7 @@ const inputsOf = (items: ItemSource): readonly string[] => {
   const has = (what: CommandKind): boolean => mutatingCommands(kind).some((command) => command.list === list && command.kind === what);
   const linesOf = (as: 'new' | 'changed'): readonly Line[] =>
     members
-      .filter(({ name }) => as === 'new' || name !== list.key)
+      .filter(({ name }) => as === 'new' || (name !== list.key && !list.settled.includes(name)))
       .map((member) => [formTextOf(member.def) ?? sentence(spaced(member.name)), inputOf({ type }, member, as)]);
   return [
     ...(has('addItem') ? [block(`A new ${spaced(list.one)}.`, `input ${type}Input`, linesOf('new'))] : []),

@@ -9,7 +9,12 @@ import { missedSince } from '../webhooks/representation.ts';
 import { diffLines } from './line-diff.ts';
 
 /** How clients see a column of the read model, and whether it is text that is read by the line. */
-export type Shown = { readonly field: string; readonly isText?: boolean };
+export type Shown = {
+  /** As it is declared; not of the items of lists. */
+  readonly name?: string;
+  readonly field: string;
+  readonly isText?: boolean;
+};
 /** By column. Those that are not here say nothing that the entry does not say itself. */
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
@@ -19,10 +24,10 @@ export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> 
 const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string]): ShownColumns =>
   new Map(
     Object.entries(fields).flatMap(([name, def]): readonly (readonly [string, Shown])[] => {
-      if (def.parts) return def.parts.flatMap(({ column, shown }) => (shown === undefined ? [] : [[column, { field: shown }]]));
+      if (def.parts) return def.parts.flatMap(({ column, shown }) => (shown === undefined ? [] : [[column, { name, field: shown }]]));
       const label = isManaged ? undefined : labelOf(domain, def);
       const isText = def.kind === 'text' && def.recorded.safeParse('two\nlines').success;
-      return [[column(name, def), { field: label === undefined ? wire(name, def) : `${name}.id`, isText }]];
+      return [[column(name, def), { name, field: label === undefined ? wire(name, def) : `${name}.id`, isText }]];
     }),
   );
 

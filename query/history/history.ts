@@ -14,7 +14,8 @@ import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import type { HistoryEntry } from '#shared/rest/history.ts';
-import { isPrivate, seesAll } from '#shared/visibility/visible-data.ts';
+import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
+import { lackedBy, partsIn, rightToField } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { createExceptionsFinder } from '../as-of/exceptions.ts';
@@ -70,6 +71,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const linksOf = createLinks(options.domain);
   const departedAmong = createDepartures(options);
   const shownColumns = shownColumnsOf(options.domain);
+  const isReadable = createPresentRights({ domain: options.domain, run: (text, values) => runPrepared(pool, text, values) });
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
     const stream = streamName(kind, id);
     const table = demandTable(tables, kind);
@@ -88,7 +90,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const columns = shownColumns.get(kind) ?? new Map();
     for await (const described of describe({ catalogue, shown: columns, table, source, codec, skipped, departedAmong }, changes))
       entries.push(
-        entryOf(
+        await entryOf(
           {
             domain: options.domain,
             linksOf,
@@ -97,6 +99,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
             kind,
             caller,
             identity: eventLog.identity,
+            isReadable,
           },
           described,
         ),
@@ -126,15 +129,18 @@ type Shown = {
   readonly kind: Kind;
   readonly caller: Caller;
   readonly identity: LogIdentity;
+  readonly isReadable: IsReadable;
 };
 
-const entryOf = (shown: Shown, described: Described): HistoryEntry => {
-  const { domain, columns, kind, caller, identity } = shown;
-  const { change, touched, isReadable, isErased } = described;
+const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry> => {
+  const { columns, caller, identity } = shown;
+  const { change, isReadable, isErased } = described;
   const { version, id, type, at, position, origin } = change;
-  const seen = touched
-    .map(({ column, from, to }) => ({ column: columns.get(column) ?? { field: column }, from, to }))
-    .filter(({ column: { field } }) => !isPrivate(domain, kind, field) || seesAll(domain, caller, change));
+  const seen = (await visibleIn(shown, described)).map(({ column, from, to }) => ({
+    column: columns.get(column) ?? { field: column },
+    from,
+    to,
+  }));
   return {
     version: version as Version,
     id,
@@ -147,6 +153,22 @@ const entryOf = (shown: Shown, described: Described): HistoryEntry => {
     ...(!isReadable && { unreadable: true as const }),
     _links: shown.linksOf(shown, described),
   };
+};
+
+/** Of what an event did, what is in no part that the caller may not read. */
+const visibleIn = async ({ domain, kind, columns, caller, isReadable }: Shown, { change, touched, data }: Described) => {
+  const parts = partsIn(domain, change, data);
+  const guarded = touched.map((each) => {
+    const field = columns.get(each.column)?.name;
+    const rights = field === undefined ? parts.map(({ operation }) => operation) : [rightToField(domain, kind, field)];
+    return { ...each, rights: rights.filter((right) => right !== undefined) };
+  });
+  const lacked = await lackedBy(
+    { domain, caller, isReadable },
+    change,
+    guarded.flatMap(({ rights }) => rights),
+  );
+  return guarded.filter(({ rights }) => !rights.some((right) => lacked.has(right)));
 };
 
 type Of = { readonly path: string; readonly caller: Caller };

@@ -23,7 +23,7 @@ import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
 
-/** The reads of the items of one list. Whoever may read an aggregate may read all of them. */
+/** The reads of the items of one list. Whoever may read an aggregate may read all of them, but for those that fewer may. */
 export type ItemReads = {
   list(reader: Reader, asked: Asked): Promise<ListAnswer>;
   item(reader: Reader): Promise<ItemAnswer>;
@@ -43,14 +43,16 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
   const { list, absent } = items;
   const joined = referencesOf(domain, items);
   const present = presentItems(domain, source, items);
+  const mayRead = isWholeTo(items);
   const aboveOf = (row: ItemRow): Above => ({ id: row.id, resource: resourceIn(source, row), hasRoom: row[roomOf(list)] !== false });
   const above = ({ caller, id }: Reader): Promise<ItemRow> => find(pathId(id), (row) => may(caller, right, resourceIn(source, row)));
   return {
     async list(reader, asked) {
       const row = await above(reader);
       const path = `/${kind.path}/${row.id}/${kebab(list.name)}`;
-      const read = async (stretch: AskedItems) =>
-        (await listItems(pool, items, { of: [row.id], asked: stretch, joined })).get(row.id) ?? [];
+      const isWhole = mayRead(reader.caller, resourceIn(source, row));
+      const read = async (stretch: Stretch) =>
+        (await listItems(pool, items, { of: [row.id], asked: { ...stretch, isWhole }, joined })).get(row.id) ?? [];
       const { rows, links } = await pageOf({ items, path, read }, asked);
       const { represent, create } = present(reader.caller, aboveOf(row));
       return { kind: 'list', items: rows.map(represent), links, create };
@@ -58,13 +60,20 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
     async item(reader) {
       const row = await above(reader);
       const id = itemIdIn(list, reader.item ?? '');
-      const found = id === undefined ? undefined : await findItem(pool, items, { of: row.id, id, joined });
+      const isWhole = mayRead(reader.caller, resourceIn(source, row));
+      const found = id === undefined ? undefined : await findItem(pool, items, { of: row.id, id, joined, isWhole });
       if (found === undefined) throw new Rejection(absent);
       const version = representationOf(domain, source).to(reader.caller).versionOf(row);
       return { kind: 'item', version, item: present(reader.caller, aboveOf(row)).represent(found) };
     },
   };
 };
+
+/** Whether a caller may read all items of an aggregate. */
+export const isWholeTo =
+  ({ part }: ItemSource): ((caller: Caller, resource: Resource) => boolean) =>
+  (caller, resource) =>
+    part === undefined || may(caller, part.right, resource);
 
 /** What is read of what a reference leads to: what is shown of it, and what the right to read it asks; each with its SQL. */
 const readOf = (domain: Domain, kind: Kind): readonly (readonly [column: string, sqlOf: (alias: string) => string])[] => {
@@ -106,7 +115,8 @@ export const withReferences = async (
   return whole;
 };
 
-type Paged = { readonly items: ItemSource; readonly path: string; read(asked: AskedItems): Promise<readonly Row[]> };
+export type Stretch = Omit<AskedItems, 'isWhole'>;
+type Paged = { readonly items: ItemSource; readonly path: string; read(asked: Stretch): Promise<readonly Row[]> };
 
 /** Keyset pages: a place in the list stays where it is whatever is added, moved and removed elsewhere. */
 export const pageOf = async ({ items, path, read }: Paged, { limit = LIMIT_DEFAULT, after, before, at }: Asked) => {

@@ -1,5 +1,6 @@
-import { resolve } from '#kernel/conditions/expression.ts';
+import { always, resolve } from '#kernel/conditions/expression.ts';
 import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
+import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { editOf } from '#kernel/decide/forms.ts';
 import { kebab, snake } from '#kernel/registry/names.ts';
@@ -47,14 +48,16 @@ const NOTHING: Resource = {};
 
 /** What is gone, or is no more than a name, has no address. */
 const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor => {
-  const { name, column, target } = member;
+  const { name, column, target, guard } = member;
   const other = target && sourcesOf(domain).of(target.name);
   if (!target || !other) return () => undefined;
   const isParent = name === source.parent?.name;
   const [rel, label] = [kebab(name), target.label === undefined ? undefined : `${name}.${snake(target.label)}`];
   return (caller) => {
     const isReadable = mayOf(caller, other.right);
-    return ({ row, links }) => {
+    const isSeen = guard && mayOf(caller, guard);
+    return ({ row, resource, links }) => {
+      if (isSeen?.(resource) === false) return;
       const id = row[column];
       const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
       if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } })) links[rel] = { href: `/${target.path}/${id}` };
@@ -83,23 +86,32 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
   });
 
 /** Whether a caller may, and what the command demands is true; nothing for those who never may. */
-export const possibleOf = (domain: Domain, { kind }: Source, { name, when }: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+export const possibleOf = (domain: Domain, { kind }: Source, command: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+  const { name, when } = command;
   const right = operationOf(kind, name) as Operation;
   const holds: Holds | undefined = when === undefined ? undefined : holdsOf(resolve(domain, kind, when));
+  const parts = partsWrittenBy(kind, command).map((part) => operationOf(kind, part));
   return (caller) => {
     if (reachOf(caller, right).size === 0) return undefined;
-    const [isAllowed, userId] = [mayOf(caller, right), userIdOf(caller)];
+    const [mayDo, userId] = [mayOf(caller, right), userIdOf(caller)];
+    const asks = parts.map((part) => mayOf(caller, part));
+    const isAllowed: MayDo = asks.length === 0 ? mayDo : (resource) => mayDo(resource) && asks.every((isSeen) => isSeen(resource));
     if (holds === undefined) return isAllowed;
     return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) && isAllowed(resource);
   };
 };
 
-const itemsLink =
-  ({ path }: Kind, list: ListInfo): LinksFor =>
-  () =>
-  ({ row, links }) => {
-    links[kebab(list.name)] = { href: `/${path}/${row.id}/${kebab(list.name)}` };
+/** None to a list of which the caller may read nothing. */
+const itemsLink = (kind: Kind, list: ListInfo): LinksFor => {
+  const part = partOfItems(kind, list);
+  const right = part?.of === always ? operationOf(kind, part.name) : undefined;
+  return (caller) => {
+    const isSeen = right && mayOf(caller, right);
+    return ({ row, resource, links }) => {
+      if (isSeen?.(resource) !== false) links[kebab(list.name)] = { href: `/${kind.path}/${row.id}/${kebab(list.name)}` };
+    };
   };
+};
 
 /** An item can be added where there is room; what can be done with one is told by it. */
 const additionLink = (domain: Domain, source: Source, command: CommandInfo, list: ListInfo): LinksFor => {
@@ -129,7 +141,9 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
   });
   const [event, ...others] = command.events;
   const sets = others.length > 0 || !event ? [] : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
-  const changes = command.form.length > 0 ? [] : sets.map(([name, value]) => [columnOf(name), value] as const);
+  // What fewer may read, nobody else is told by a link that it is so already.
+  const told = sets.filter(([name]) => guardOfField(kind, name) === undefined);
+  const changes = command.form.length > 0 || told.length < sets.length ? [] : told.map(([name, value]) => [columnOf(name), value] as const);
   const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
   const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
   return (caller) => {

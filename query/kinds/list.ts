@@ -5,7 +5,7 @@ import type { Link } from '#shared/rest/fields.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
-import { readableParts } from '../rights.ts';
+import { demandSeen, readableParts, rowsWith } from '../rights.ts';
 import type { Row, Sort, Source } from '../sources.ts';
 import { Parameters, runPlannedAnew, runShared } from '../statement.ts';
 import { representationOf } from './representation.ts';
@@ -30,15 +30,21 @@ type Listed = {
 };
 
 /** By what a list is ordered, under the name that REST has for it. */
-const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state' | 'isPartial'> => {
+const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state' | 'isPartial' | 'guard'> => {
   const name = given ?? `${isNewestFirst ? '-' : ''}createdAt`;
   const sort = sorts.find((each) => each.name === name.replace('-', ''));
   if (!sort) throw new RangeError(`There is no order ${name}`);
-  return { column: sort.column, descending: name.startsWith('-'), state: sort.state, isPartial: sort.isPartial };
+  return { column: sort.column, descending: name.startsWith('-'), state: sort.state, isPartial: sort.isPartial, guard: sort.guard };
 };
 
 /** The name that the query of REST has for words to look for. */
 const WORDS = 'q';
+
+const askedFilters = ({ filters }: Source, asked: Asked) =>
+  filters.flatMap((filter) => {
+    const value = asked[filter.by === 'words' ? WORDS : filter.name];
+    return value === undefined ? [] : [{ ...filter, value }];
+  });
 
 /** A page of a list of one kind, wherever it stands. */
 export const readKindList = (
@@ -47,19 +53,21 @@ export const readKindList = (
   { path, asked, under, create }: Listed,
 ): Promise<ListAnswer> => {
   const { represent } = representationOf(domain, source).to(caller);
-  const { state, isPartial, ...order } = orderOf(source, asked.sort);
+  const { state, isPartial, guard, ...order } = orderOf(source, asked.sort);
+  demandSeen(caller, guard, 'sort');
+  for (const filter of askedFilters(source, asked)) demandSeen(caller, filter.guard, filter.name);
   const parent = under?.row;
   return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
     path,
     asked,
     order,
-    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, walk }) as Promise<readonly never[]>,
+    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, guard, walk }) as Promise<readonly never[]>,
     represent: parent ? (row) => represent({ ...row, ...parent }) : represent,
     create,
   });
 };
 
-type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> & Partial<Pick<Sort, 'isPartial'>>;
+type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> & Partial<Pick<Sort, 'isPartial' | 'guard'>>;
 
 const selections = new WeakMap<Source, Selection>();
 
@@ -70,12 +78,9 @@ const selections = new WeakMap<Source, Selection>();
 export const listRows = async (
   { pool, source }: { readonly pool: Pool; readonly source: Source },
   caller: Caller,
-  { asked, under, state, isPartial, walk }: Page,
+  { asked, under, state, isPartial, guard, walk }: Page,
 ): Promise<readonly ItemRow[]> => {
-  const filters = source.filters.flatMap((filter) => {
-    const value = asked[filter.by === 'words' ? WORDS : filter.name];
-    return value === undefined ? [] : [{ ...filter, value }];
-  });
+  const filters = askedFilters(source, asked);
   const ofStates = filters.filter(({ def }) => def?.kind === 'states').map(({ value }) => String(value));
   const wanted = [...ofStates, ...(state === undefined ? [] : [state])];
   const all = source.members.find(({ def }) => def.kind === 'states')?.def.values;
@@ -90,6 +95,10 @@ export const listRows = async (
   const conditions = [
     ...(where === undefined ? [] : [where]),
     ...(isPartial ? [`t.${walk.order.column} is not null`] : []),
+    // What the caller may not read of one is as if it had no value.
+    ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
+      right === undefined ? [] : rowsWith(caller, source, right, parameters),
+    ),
     ...filters.flatMap(({ by, def, column, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);

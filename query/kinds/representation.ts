@@ -1,7 +1,7 @@
 import { snake, wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isoText } from '#shared/instant.ts';
-import { type Caller, mayOf } from '#shared/policy.ts';
+import { type Caller, mayOf, type Operation, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Member, Source } from '../sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
@@ -9,8 +9,8 @@ import { type ItemRow, labelOf, resourceIn } from './rows.ts';
 
 /** How the items of one kind are shown, and what can be done with them: compiled once. */
 export type Representation = {
-  /** To one caller, whose rights are looked up once for all items. */
-  to(caller: Caller): Shown;
+  /** To one caller, whose rights are looked up once for all items; what they have no right to now is withheld of what was, too. */
+  to(caller: Caller, withheld?: ReadonlySet<Operation>): Shown;
   /** How to create one of them, under a parent where they have one. */
   creationBy(caller: Caller): CreationUnder;
 };
@@ -22,6 +22,7 @@ type Shown = {
 };
 type Item = { readonly [field: string]: unknown; readonly _links: Readonly<Record<string, Link>> };
 
+const NOTHING: ReadonlySet<Operation> = new Set();
 const made = new WeakMap<Source, Representation>();
 
 export const representationOf = (domain: Domain, source: Source): Representation => {
@@ -31,7 +32,7 @@ export const representationOf = (domain: Domain, source: Source): Representation
 };
 
 const makeRepresentation = (domain: Domain, source: Source): Representation => {
-  const { guards, members, parent } = source;
+  const { guards, members, parent, whole, traced } = source;
   const shown = members.map((member) => ({ name: shownName(member, parent), guard: member.guard, read: readerOf(member, parent) }));
   const times = (['createdAt', 'updatedAt'] as const).map((name) => ({
     name,
@@ -40,11 +41,16 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
   }));
   const fields = [...shown, ...times];
   const linksFor = linksOf(domain, source);
-  const rights = [...new Set(guards.values())];
   return {
-    to(caller) {
-      const asks = new Map(rights.map((right) => [right, mayOf(caller, right)]));
-      const seen = fields.map(({ name, guard, read }) => ({ name, read, isSeen: guard && asks.get(guard) }));
+    to(caller, withheld = NOTHING) {
+      const asks = new Map(whole.map((right) => [right, withheld.has(right) ? () => false : mayOf(caller, right)]));
+      const seesAll = (resource: Resource): boolean => [...asks.values()].every((isSeen) => isSeen(resource));
+      // When it was last changed is told as the version is: else whoever may not read what was changed would see that something was.
+      const seen = fields.map(({ name, guard, read }) => ({
+        name,
+        read,
+        isSeen: name === 'updatedAt' && traced.length > 0 ? seesAll : guard && asks.get(guard),
+      }));
       const links = linksFor(caller);
       return {
         represent(row) {
@@ -55,8 +61,7 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
           return item as Item;
         },
         versionOf(row) {
-          const resource = resourceIn(source, row);
-          return [...asks.values()].every((isSeen) => isSeen(resource)) ? row.version : undefined;
+          return seesAll(resourceIn(source, row)) ? row.version : undefined;
         },
       };
     },

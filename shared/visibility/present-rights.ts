@@ -9,10 +9,10 @@ import type { StreamName } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { type Caller, mayByFacts } from '#shared/policy.ts';
+import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
 
-/** Whether a caller may read, now, what an event happened to. */
-export type IsReadable = (caller: Caller, stream: StreamName) => Promise<boolean>;
+/** Whether a caller may read, now, what an event happened to, or the part of it to which a right is named. */
+export type IsReadable = (caller: Caller, stream: StreamName, right?: Operation) => Promise<boolean>;
 
 /** Runs a statement of which there are few. */
 type Run = <Row extends object>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
@@ -33,14 +33,14 @@ export const createPresentRights = ({ domain, run, schema = 'read_model' }: Opti
       return [kind.name, of] as const;
     }),
   );
-  return async (caller, stream) => {
+  return async (caller, stream, right) => {
     const kind = catalogue.kindOf(stream);
     const declared = kinds.get(kind ?? '');
     // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of them.
     if (declared === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
     const id = idIn(stream.slice(declared.prefix.length));
     const facts = id === undefined ? undefined : await declared.find(id);
-    return facts !== undefined && mayByFacts(caller, declared.right, facts);
+    return facts !== undefined && mayByFacts(caller, right ?? declared.right, facts);
   };
 };
 

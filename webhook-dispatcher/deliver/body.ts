@@ -46,7 +46,7 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
   /** The same for all who are told of it by its ids. */
   const made = new WeakMap<Change, Buffer>();
   const byIds = (change: Change): Composed => {
-    const bytes = made.get(change) ?? bytesOf(change, idsIn(domain, change.stream, change.data));
+    const bytes = made.get(change) ?? bytesOf(change, idsIn(domain, change, change.data));
     made.set(change, bytes);
     return { kind: 'body', bytes, shape: 'ids' };
   };
@@ -56,9 +56,9 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
     if (!(await isReadable(owner, change.stream))) return undefined;
     const data = await open(change);
     if (!isWhole(catalogue.find(change.type), data)) return undefined;
-    return seesAll(domain, owner, change)
+    return (await seesAll({ domain, caller: owner, isReadable }, change, data))
       ? { shape: 'full', data }
-      : { shape: 'public', data: withoutPrivate(domain, change.stream, data) };
+      : { shape: 'public', data: withoutPrivate(domain, change, data) };
   };
 
   return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
@@ -71,7 +71,7 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
     }
     if (!readable && (await standsStill(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
-    const data = settled === 'public' ? withoutPrivate(domain, change.stream, readable.data) : readable.data;
+    const data = settled === 'public' ? withoutPrivate(domain, change, readable.data) : readable.data;
     return { kind: 'body', bytes: bytesOf(change, data), shape: settled };
   };
 };

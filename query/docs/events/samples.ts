@@ -48,7 +48,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
       .trimEnd(),
     subscription: `subscription { changes(types: ["${type}"]) { cursor type at subjectId${item ? ` ${kind} { ${Object.keys(item).join(' ')} }` : ''} } }`,
     result: { data: { changes: { cursor, type, at, subjectId, ...(kind && item && { [kind]: item }) } } },
-    thin: bodyWith(idsIn(policy.domain, change.stream, change.data)),
+    thin: bodyWith(idsIn(policy.domain, change, change.data)),
     full: bodyWith(example),
   };
 };

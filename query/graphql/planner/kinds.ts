@@ -3,7 +3,7 @@ import { RESERVED } from '#kernel/registry/demand-names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Filter, Member, Source, Sources } from '../../sources.ts';
-import { demandSource } from '../../sources.ts';
+import { demandSource, rightsToField } from '../../sources.ts';
 import { listsOf, memberName, orderName } from '../names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
@@ -29,11 +29,11 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       ...Object.fromEntries(members.flatMap((member) => memberOf(options, source, member))),
       createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
       updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
-      version: (row) => sql`${row}.version::text`,
+      version: guarded(options, source, 'version', (row) => sql`${row}.version::text`),
       // What was, is not planned.
       asOf: () => 'null',
     },
-    rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(source) },
+    rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(options, source) },
     isReadable: parent ? (row) => isReadableUnder(options, source, row) : (row) => allOf([...presence(source, row), isReadableAlone(row)]),
     orders: Object.fromEntries(
       sorts.flatMap((sort) =>
@@ -62,10 +62,10 @@ export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Ma
 
 /** For those who may; null for others. */
 const guarded = ({ readable }: Options, source: Source, field: string, json: (row: Row) => Pieces): ((row: Row) => Pieces) => {
-  const right = source.guards.get(field);
-  if (right === undefined) return json;
+  const rights = rightsToField(source, field);
+  if (rights.length === 0) return json;
   return (row) => {
-    const isSeen = allOf([...presence(source, row), readable.rightTo(right, row)]);
+    const isSeen = allOf([...presence(source, row), ...rights.map((right) => readable.rightTo(right, row))]);
     const pieces = json(row);
     return sql`case when ${isSeen} then ${concatenated(Array.isArray(pieces) ? pieces : [pieces])} else 'null' end`;
   };
@@ -104,10 +104,13 @@ const leafJson = (kind: Member['def']['kind'], value: Sql): Sql => {
 const referencesOf = ({ readable }: Options, { members }: Source): Mapping['rows'] =>
   Object.fromEntries(
     members.flatMap((member): readonly (readonly [string, Which])[] => {
-      const { target, column } = member;
+      const { target, column, guard } = member;
       if (!target) return [];
       const which: Which = (other, row) => [
-        sql`${other}.id = ${row}.${Sql.identifier(column)} and ${readable.rightTo(`${target.name}.read`, other)}`,
+        allOf([
+          sql`${other}.id = ${row}.${Sql.identifier(column)} and ${readable.rightTo(`${target.name}.read`, other)}`,
+          ...(guard === undefined ? [] : [readable.rightTo(guard, row)]),
+        ]),
       ];
       return [[memberName(member), which]];
     }),
@@ -126,11 +129,17 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
     }),
   );
 
-/** Whoever may read an aggregate may read the items of its lists. */
-const itemsOf = ({ items }: Source): Mapping['rows'] =>
+/** Whoever may read an aggregate may read the items of its lists, but for those that fewer may. */
+const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
   Object.fromEntries(
-    items.flatMap(({ list, of }) => {
-      const which: Which = (item, row) => [sql`${item}.${Sql.identifier(of)} = ${row}.id`];
+    items.flatMap(({ list, of, part }) => {
+      const isOfIt = (item: Row, row: Row): Sql => sql`${item}.${Sql.identifier(of)} = ${row}.id`;
+      const which: Which = (item, row) =>
+        part === undefined
+          ? [isOfIt(item, row)]
+          : [
+              sql`${isOfIt(item, row)} and (${readable.rightTo(part.right, row)} or (${readable.holds(part.of, part.kind, item)}) is not true)`,
+            ];
       return [
         [list.name, which],
         [`${list.name}Connection`, which],
@@ -165,6 +174,10 @@ export const matching = ({ readable }: Options, source: Source, { row, args, und
   const conditions = [
     ...filters.filter((filter) => !isState(filter)).map((filter) => filterSql(filter, row, args)),
     ...(order?.isPartial ? [sql`${row}.${Sql.identifier(order.column)} is not null`] : []),
+    // What the caller may not read of one is as if it had no value; who may read it of none is refused.
+    ...[...new Set([order?.guard, ...filters.map(({ guard }) => guard)])].flatMap((guard) =>
+      guard === undefined ? [] : [sql`(${readable.isAnywhere(guard)} and ${readable.rightTo(guard, row)})`],
+    ),
   ];
   const joined = under && source.parent?.name === under.reference ? { [under.reference]: under.row } : {};
   const parts = readable.partsOf(source.right, joined).filter(({ state = '' }) => states.every((each) => each === state));

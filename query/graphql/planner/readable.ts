@@ -1,10 +1,11 @@
 import type { Expression } from '#kernel/conditions/expression.ts';
 import { partsSql } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
-import { type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
+import { conditionSql, type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Operation, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
+import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { literal, parameter, Sql, sql } from './sql.ts';
 
@@ -12,6 +13,10 @@ import { literal, parameter, Sql, sql } from './sql.ts';
 export type Readable = {
   /** What a right leaves of the rows; `joined` are the rows that references lead to, by their names. */
   rightTo(operation: Operation, row: Row, joined?: Readonly<Record<string, Row>>): Sql;
+  /** Whether the caller has a right to any of the rows at all; of others nothing is planned, and the resolvers refuse them. */
+  isAnywhere(operation: Operation): Sql;
+  /** A condition that asks nothing but fields of the row. */
+  holds(condition: Expression, kind: Kind, row: Row): Sql;
   /** The same in parts that have nothing in common, each of one state. */
   partsOf(
     operation: Operation,
@@ -46,11 +51,28 @@ export const readableOf = (policy: Policy): Readable => {
       const right = rightOf(operation);
       return rightSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
     },
+    isAnywhere: createAnywhere(),
+    holds: (condition, kind, row) => conditionSql(WRITER, condition, { domain, kind, row }),
     partsOf(operation, joined) {
       const right = rightOf(operation);
       const partsAt = (row: Row) => partsSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
       return partsAt(sql``).map(({ state }, index) => ({ state, isReadable: (row) => partsAt(row)[index]?.where ?? sql`false` }));
     },
+  };
+};
+
+const createAnywhere = (): Readable['isAnywhere'] => {
+  const parameters = new Map<Operation, Parameter>();
+  return (operation) => {
+    const known = parameters.get(operation) ?? {
+      type: 'boolean',
+      read: ({ caller }) => {
+        if (reachOf(caller, operation).size > 0) return true;
+        throw new OutOfPlan('what the caller may read of none');
+      },
+    };
+    parameters.set(operation, known);
+    return Sql.parameter(known);
   };
 };
 

@@ -33,7 +33,7 @@ const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
     const { id: of, itemId } = await sendMutation(toCommand, { args, context, key });
     await readChanged(context, kind.type, of);
     const id = itemId ?? (toCommand(args) as Arguments)[list.id.name];
-    const row = await findItem(context.pool, items, { of, id: id as number | string });
+    const row = await findItem(context.pool, items, { of, id: id as number | string, isWhole: true });
     if (row === undefined) throw new Rejection(absent);
     return row;
   };

@@ -8,7 +8,7 @@ import { isAlwaysThere, isReadableWithItems } from '../../rights.ts';
 import type { ItemSource, Member, Source } from '../../sources.ts';
 import { memberName } from '../names.ts';
 import { itemCursorOf, itemPlaceOf } from '../planner/cursors.ts';
-import type { Resolver } from './context.ts';
+import type { Context, Resolver } from './context.ts';
 import { connectionOf, pageSize, placesIn } from './lists.ts';
 import { demandRow, told } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
@@ -20,15 +20,18 @@ export const listsIn = ({ items }: Source): Resolvers =>
   Object.fromEntries(
     items.flatMap((each): readonly (readonly [string, Resolver])[] => {
       const { name } = each.list;
-      const first: Resolver = ({ id }: Row, { limit }, { loaders }) =>
-        loaders.items(each, id, { after: undefined, before: undefined, isBackward: false, rowsMax: pageSize(limit) });
-      const pages: Resolver = ({ id }: Row, args, { loaders }) =>
+      const first: Resolver = async (row: Row, { limit }, context) =>
+        context.loaders.items(each, row.id, {
+          ...{ after: undefined, before: undefined, isBackward: false, rowsMax: pageSize(limit) },
+          isWhole: await isWholeTo(each, row, context),
+        });
+      const pages: Resolver = (row: Row, args, context) =>
         connectionOf<ItemRow, ItemGap>(
           placesIn(args, (cursor) => itemPlaceOf(each, cursor)),
           {
-            read: (asked) => loaders.items(each, id, asked),
-            cursorAt: (row) => itemCursorOf(each, gapOf(each, row)),
-            count: () => loaders.countItems(each, id),
+            read: async (asked) => context.loaders.items(each, row.id, { ...asked, isWhole: await isWholeTo(each, row, context) }),
+            cursorAt: (item) => itemCursorOf(each, gapOf(each, item)),
+            count: async () => context.loaders.countItems(each, row.id, await isWholeTo(each, row, context)),
           },
         );
       return [
@@ -37,6 +40,10 @@ export const listsIn = ({ items }: Source): Resolvers =>
       ];
     }),
   );
+
+/** Whether the caller may read all items of an aggregate. */
+const isWholeTo = async ({ part }: ItemSource, row: Row, { loaders }: Context): Promise<boolean> =>
+  part === undefined || loaders.mayRead(row, [part.right]);
 
 /** The fields of an item, and what they lead to. */
 export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers => {

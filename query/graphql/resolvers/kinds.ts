@@ -1,8 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
-import { may, type Operation } from '#shared/policy.ts';
+import { may } from '#shared/policy.ts';
 import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
-import { type Child, demandSource, type Member, type Source, sourcesOf } from '../../sources.ts';
+import { type Child, demandSource, type Member, rightsToField, type Source, sourcesOf } from '../../sources.ts';
 import { signAddress } from '../../uploads/signed-address.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
@@ -16,6 +16,7 @@ type Resolvers = Readonly<Record<string, Resolver>>;
 /** The fields of an aggregate that stand in its row, and what they lead to. */
 export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   ...common,
+  version: guarded(source, 'version', common.version),
   ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
   ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
   ...listsIn(source),
@@ -24,7 +25,8 @@ export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
 
 const membersOf = (domain: Domain, source: Source, member: Member): readonly (readonly [string, Resolver])[] => {
   const { name, column, def, target } = member;
-  if (target) return [[memberName(member), referenceTo(target.type, column, isReadableWith(domain, source.kind, member))]];
+  if (target)
+    return [[memberName(member), guarded(source, name, referenceTo(target.type, column, isReadableWith(domain, source.kind, member)))]];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => told(def, row[column]);
@@ -42,13 +44,11 @@ const referenceTo =
   };
 
 /** For those who may; null for others, and of those who were deleted. */
-const guarded = ({ guards }: Source, field: string, read: Resolver): Resolver => {
-  const right: Operation | undefined = guards.get(field);
-  if (right === undefined) return read;
-  return async (row: Row, args, context, key) => {
-    const resource = await context.loaders.resourceOf(row);
-    return resource !== undefined && may(context.caller, right, resource) ? read(row as never, args, context, key) : null;
-  };
+const guarded = (source: Source, field: string, read: Resolver): Resolver => {
+  const rights = rightsToField(source, field);
+  if (rights.length === 0) return read;
+  return async (row: Row, args, context, key) =>
+    (await context.loaders.mayRead(row, rights)) ? read(row as never, args, context, key) : null;
 };
 
 /** Whoever may read the item as it is may read the picture that it has, but not one that it had. */

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
+import { demandSeen } from '../../rights.ts';
 import { UNANSWERABLE } from '../../searches.ts';
 import type { Filter } from '../../sources.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
@@ -21,7 +22,10 @@ export const readPlainList = async (context: Context, listed: Listed, args: Argu
   const rowsMax = pageSize(args.limit);
   const listing = listingsOf(context.domain).of(type);
   const filter = await filterOf(context, listing, args.filter);
-  return context.loaders.list({ type, parent, asked: { ...orderOf(listing, args.sort), filter, ...NO_PLACES, rowsMax } }, parentId);
+  return context.loaders.list(
+    { type, parent, asked: { ...orderOf(context, listing, args.sort), filter, ...NO_PLACES, rowsMax } },
+    parentId,
+  );
 };
 
 /** What a list costs was counted before, so that this is only for those who do not count. */
@@ -40,7 +44,7 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   const { loaders } = context;
   const { type, parent, parentId } = listed;
   const listing = listingsOf(context.domain).of(type);
-  const order = orderOf(listing, args.sort);
+  const order = orderOf(context, listing, args.sort);
   const placed = placesIn(args, (cursor): Place => placeOf(type, orderFor(order), cursor));
   const filter = await filterOf(context, listing, args.filter);
   return connectionOf<Row>(placed, {
@@ -109,17 +113,19 @@ type Order = Pick<Asked, 'column' | 'descending'>;
 
 const orderFor = ({ column, descending }: Order): Order => ({ column, descending });
 
-const orderOf = ({ sorts, isNewestFirst }: Listing, given: unknown): Order => {
+const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Listing, given: unknown): Order => {
   const orders = sorts.flatMap((sort) => [isNewestFirst, !isNewestFirst].map((descending) => ({ ...sort, descending })));
   const order = typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
   if (!order) throw new RangeError(`There is no order ${String(given)}`);
+  demandSeen(caller, order.guard, 'sort');
   return orderFor(order);
 };
 
 /** What is no id is nobody's. */
-const filterOf = async ({ searches }: Context, { filters }: Listing, given: unknown): Promise<RowFilter> => {
+const filterOf = async ({ searches, caller }: Context, { filters }: Listing, given: unknown): Promise<RowFilter> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
   const asked = filters.filter(({ name }) => isGiven(values[name]));
+  for (const { name, guard } of asked) demandSeen(caller, guard, name);
   const read = (): RowFilter => Object.fromEntries(asked.map(({ name, by }) => [name, READ[by](values[name])]));
   const filter = orRefuse(read, 'invalid_parameter');
   for (const { name, by } of asked)

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
-import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { type Caller, may, type Operation, type Resource } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { type AskedItems, countItems, listItems } from '../../item-rows.ts';
 import { resourceOf } from '../../kinds/rows.ts';
@@ -29,7 +29,7 @@ export type Loaders = {
   count(of: ListOf, parent: number): Promise<number>;
   /** Of one list of an aggregate. */
   items(source: ItemSource, of: number, asked: AskedItems): Promise<readonly ItemRow[]>;
-  countItems(source: ItemSource, of: number): Promise<number>;
+  countItems(source: ItemSource, of: number, isWhole: boolean): Promise<number>;
   /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
   together<Parent extends number | string, Value>(
     asked: string,
@@ -40,6 +40,8 @@ export type Loaders = {
   resourceOf(row: Row): Promise<Resource | undefined>;
   /** Whether the caller may read it by its id. */
   isReadable(row: Row): Promise<boolean>;
+  /** Whether the caller has all of some rights to parts of it. */
+  mayRead(row: Row, rights: readonly Operation[]): Promise<boolean>;
 };
 
 type LoadMany<Parent, Value> = (parents: readonly Parent[]) => Promise<ReadonlyMap<Parent, Value>>;
@@ -89,10 +91,16 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
       );
       return (await found) ?? [];
     },
-    countItems: async (source, of) =>
-      (await together(`count ${source.table}`, of, (all: readonly number[]) => countItems(pool, source, all))) ?? 0,
+    countItems: async (source, of, isWhole) =>
+      (await together(`count ${source.table} ${isWhole}`, of, (all: readonly number[]) =>
+        countItems(pool, source, { of: all, isWhole }),
+      )) ?? 0,
     together,
     resourceOf: readResource,
+    async mayRead(row, rights) {
+      const resource = await readResource(row);
+      return resource !== undefined && rights.every((right) => may(caller, right, resource));
+    },
     async isReadable(row) {
       const resource = await readResource(row);
       return resource !== undefined && may(caller, listings.of(row.__typename).right, resource);

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, may, mayAlways } from '#shared/policy.ts';
 import { findThen, type Stretch } from '../../as-of/candidates.ts';
 import { isAuditor } from '../../as-of/items.ts';
 import { listedThen } from '../../as-of/listed.ts';
@@ -63,9 +63,16 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
     items: async (source, of, asked) => (await itemsThen(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
-    countItems: async (source, of) => (await allThen(past, source, of)).length,
+    countItems: async (source, of, isWhole) => (await allThen(past, source, { of, isWhole })).length,
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,
+    async mayRead(row, rights) {
+      const resource = await readResource(row);
+      if (resource === undefined || !rights.every((right) => may(caller, right, resource))) return false;
+      if (rights.every((right) => mayAlways(caller, right))) return true;
+      const present = await now.find(row.__typename, row.id);
+      return present !== undefined && now.mayRead(present, rights);
+    },
     async isReadable(row) {
       const { right } = listings.of(row.__typename);
       const resource = await readResource(row);

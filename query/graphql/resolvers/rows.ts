@@ -4,7 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { readableRows } from '../../rights.ts';
+import { readableRows, rowsWith } from '../../rights.ts';
 import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
@@ -35,7 +35,7 @@ export type Listing = {
   /** All but long texts, and what rights ask of lists. */
   readonly columns: string;
   readonly right: Operation;
-  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by'>[];
+  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'guard'>[];
   readonly sorts: readonly Sort[];
   readonly isNewestFirst: boolean;
 };
@@ -197,8 +197,11 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
     ...(sort?.state === undefined ? [] : [`t.${stateColumn} = '${sort.state}'`]),
     ...(sort?.isPartial ? [`t.${column} is not null`] : []),
   ];
+  // What the caller may not read of one is as if it had no value.
+  const guards = [sort?.guard, ...listing.filters.map(({ name, guard }) => (filter[name] === undefined ? undefined : guard))];
+  const seen = [...new Set(guards)].flatMap((guard) => (guard === undefined ? [] : rowsWith(caller, source, guard, parameters)));
   const owner = source.owner?.target ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
-  return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, 'true'].join(' and ')}`;
+  return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, ...seen, 'true'].join(' and ')}`;
 };
 
 const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameters): readonly string[] =>

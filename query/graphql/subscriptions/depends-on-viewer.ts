@@ -19,7 +19,16 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
 import { isReadableWith } from '../../rights.ts';
-import { type Child, demandSource, type ItemSource, type Member, type Source, type Sources, sourcesOf } from '../../sources.ts';
+import {
+  type Child,
+  demandSource,
+  type ItemSource,
+  type Member,
+  rightsToField,
+  type Source,
+  type Sources,
+  sourcesOf,
+} from '../../sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 
@@ -113,7 +122,7 @@ const makeTypes = (domain: Domain): SameInTypes => {
 };
 
 const sameInType = (domain: Domain, sources: Sources, source: Source): Fields => {
-  const { members, guards, children } = source;
+  const { members, children } = source;
   const plain = [
     'id',
     'createdAt',
@@ -125,10 +134,18 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
   ];
   const addresses = members.flatMap(({ name, def }) => (def.publicFile ? [[`${name}Address`, 'all'] as const] : []));
   return {
-    ...Object.fromEntries(plain.map((name) => [name, guards.has(name) ? 'all_but_its_own' : 'all'])),
+    ...Object.fromEntries(plain.map((name) => [name, rightsToField(source, name).length > 0 ? 'all_but_its_own' : 'all'])),
     ...Object.fromEntries(addresses),
-    ...Object.fromEntries(source.items.flatMap(({ list: { name } }) => [name, `${name}Connection`].map((each) => [each, 'all'] as const))),
-    ...Object.fromEntries(members.flatMap((member) => (member.target ? [[memberName(member), sameBehind(domain, source, member)]] : []))),
+    ...Object.fromEntries(
+      source.items.flatMap(({ list: { name }, part }) =>
+        [name, `${name}Connection`].map((each) => [each, part === undefined ? 'all' : 'all_but_its_own'] as const),
+      ),
+    ),
+    ...Object.fromEntries(
+      members.flatMap((member) =>
+        member.target ? [[memberName(member), member.guard === undefined ? sameBehind(domain, source, member) : undefined]] : [],
+      ),
+    ),
     ...Object.fromEntries(
       children.flatMap((child) => {
         const same = sameUnder(domain, demandSource(sources, child.kind.name), child);

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { flag, integer, line, list, picture, prose, ref, set, states, word } from '#kernel/declare/fields.ts';
+import { assemble } from './assemble.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+type Wrong = {
+  readonly fieldRights: object;
+  readonly events?: object;
+  readonly commands?: object;
+  readonly derived?: object;
+  readonly rest?: object;
+};
+
+const declared = ({ fieldRights, events, commands, derived, rest }: Wrong) =>
+  assemble(base, [
+    aggregate('note', {
+      owner: 'clerk',
+      fields: {
+        clerk: ref(user),
+        title: line(9),
+        secret: line(9).optional(),
+        body: line(9).optional().search('A'),
+        number: line(9).optional().unique(),
+        cover: picture().optional(),
+        rows: list(
+          { amount: integer(1, 9), hidden: flag(), tags: set(word(/^a$/, 'Must be a.'), 3).default([]), by: ref(user) },
+          { max: 3 },
+        ),
+        marks: list({ by: ref(user), hidden: flag() }, { max: 3, key: 'by' }),
+        status: states('open', 'shut'),
+      },
+      derived,
+      events: {
+        made: { creates: ['title', 'secret'] },
+        changed: { changes: ['title', 'secret'] },
+        rowAdded: { adds: 'rows' },
+        markAdded: { adds: 'marks' },
+        ...events,
+      },
+      commands: {
+        make: { emits: 'made' },
+        change: { emits: 'changed' },
+        addRow: { emits: 'rowAdded' },
+        addMark: { emits: 'markAdded' },
+        ...commands,
+      },
+      rights: { read: { anyone: true }, write: { clerk: 'own' } },
+      fieldRights,
+      ...rest,
+    } as never),
+  ] as never);
+
+test('parts that are right are taken', () => {
+  const { note } = declared({
+    fieldRights: {
+      readSecret: { reads: ['secret', 'marks', 'updatedAt'] },
+      readHidden: { items: { rows: { hidden: true } }, clerk: 'own' },
+    },
+    events: { rowRemoved: { removes: 'rows' }, rowChanged: { updates: 'rows' } },
+  }).kinds;
+  expect(note?.lists.rows?.settled).toEqual(['hidden']);
+});
+
+test.each<[string, Wrong, string]>([
+  [
+    'no part',
+    { fieldRights: { readIt: { reads: [] } } },
+    'note: the right readIt is to no part of it: name fields or lists, or leave it out.',
+  ],
+  ['what is no field', { fieldRights: { readIt: { reads: ['sceret'] } } }, 'is to sceret, which is no field of it: name one.'],
+  ['the owner', { fieldRights: { readIt: { reads: ['clerk'] } } }, 'is to clerk, which every event names: leave that out.'],
+  ['the state', { fieldRights: { readIt: { reads: ['status'] } } }, 'is to status, which shows in what can be done with it'],
+  [
+    'the label',
+    { fieldRights: { readIt: { reads: ['title'] } }, rest: { label: 'title' } },
+    'is to title, which is shown wherever it is referred to',
+  ],
+  [
+    'a picture',
+    { fieldRights: { readIt: { reads: ['cover'] } } },
+    'is to cover, whose files are as visible as it is itself: leave that out.',
+  ],
+  [
+    'words to search',
+    { fieldRights: { readIt: { reads: ['body'] } } },
+    'is to body, by whose words everybody can search: leave search() out of it.',
+  ],
+  ['what is unique', { fieldRights: { readIt: { reads: ['number'] } } }, 'is told that it is taken: leave unique() out of it.'],
+  ['its creation', { fieldRights: { readIt: { reads: ['createdAt'] } } }, 'is to createdAt, which its id tells: leave that out.'],
+  [
+    'a part of two',
+    { fieldRights: { one: { reads: ['secret'] }, two: { reads: ['secret'] } } },
+    'secret is of the rights one and two: name it in one of them.',
+  ],
+  [
+    'a list of two',
+    { fieldRights: { one: { reads: ['rows'] }, two: { items: { rows: { hidden: true } } } } },
+    'rows is of the rights one and two',
+  ],
+  ['the name of a command', { fieldRights: { change: { reads: ['secret'] } } }, 'the right change to parts is called like another right'],
+  ['a scope', { fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } } }, 'the right readIt to parts has a scope of its own'],
+  [
+    'what is written',
+    { fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } } },
+    'says who writes what, which cannot be carried out yet',
+  ],
+  [
+    'items of no list',
+    { fieldRights: { readIt: { items: { row: { hidden: true } } } } },
+    'is to items of row, which is no list of it: name one.',
+  ],
+  ['items that are not told', { fieldRights: { readIt: { items: { rows: {} } } } }, 'is to some items of rows, and does not say which'],
+  [
+    'items by a key',
+    { fieldRights: { readIt: { items: { marks: { hidden: true } } } } },
+    'which are told apart by by, so that whoever adds one is told that it is there',
+  ],
+  ['items by a reference', { fieldRights: { readIt: { items: { rows: { by: 1 } } } } }, 'by by, which not every event can say'],
+  ['items by a set', { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } }, 'by tags, which not every event can say'],
+  [
+    'a sum of hidden items',
+    { fieldRights: { readIt: { items: { rows: { hidden: true } } } }, derived: { total: { sum: 'rows.amount' } } },
+    'total follows from all of its rows, some of which only those of readIt may read: add total to what readIt reads.',
+  ],
+  [
+    'an event of items that does more',
+    { fieldRights: { readIt: { reads: ['rows'] } }, events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } } },
+    'the event rowAdded is of rows, which only those of readIt may read, and sets status: let another event do that.',
+  ],
+  [
+    'an event that tells what it sets',
+    {
+      fieldRights: { readIt: { reads: ['secret'] } },
+      events: { flagged: { sets: { secret: 'x', status: 'shut' } } },
+      commands: { flag: { emits: 'flagged' } },
+    },
+    'the event flagged sets secret, which only those of readIt may read, and does something else of which others are told: let another event do that.',
+  ],
+])('a right to %s is refused', (_, wrong, says) => {
+  expect(() => declared(wrong)).toThrow(says);
+});
+
+test('a right to a personal field of the owner is taken, and one that asks for it is not', () => {
+  const of = (clerk: unknown) =>
+    assemble(base, [
+      aggregate('note', {
+        owner: 'clerk',
+        fields: { clerk: ref(user), details: prose(99).personal(), secret: line(9) },
+        events: { made: { creates: ['details', 'secret'] } },
+        commands: { make: { emits: 'made' } },
+        rights: { read: { anyone: true } },
+        fieldRights: { readDetails: { reads: ['details'], clerk } },
+      } as never),
+    ] as never);
+  expect(of('own').kinds.note?.fieldRights).toHaveProperty('readDetails');
+  expect(() => of({ details: 'x' })).toThrow('note: a right to read asks for details, which is personal');
+});

@@ -1,0 +1,120 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { always } from '../conditions/expression.ts';
+import { guardOfField, type PartRight, partOfItems, partRightsOf } from '../conditions/parts-of.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type { Domain, EventInfo, Kind, Row } from './registry.ts';
+
+/** Refuses rights to parts that some interface could not keep, each in one sentence that says where it stands and the way out. */
+export const demandParts = ({ kinds }: Domain): void => {
+  const [wrong] = Object.values(kinds).flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
+  if (wrong !== undefined) throw new StartRefused(wrong);
+};
+
+const wrongIn = (kind: Kind): readonly string[] => {
+  const rights = partRightsOf(kind);
+  return [
+    ...rights.flatMap((right) => [...wrongRight(kind, right), ...right.fields.flatMap((field) => wrongField(kind, right.name, field))]),
+    ...twiceIn(rights),
+    ...rights.flatMap(({ name }) => wrongItems(kind, name)),
+    ...kind.derived.flatMap((each) => {
+      const part = partOfItems(kind, each.list);
+      if (part === undefined || guardOfField(kind, each.name) === part.name) return [];
+      return [
+        `${each.name} follows from all of its ${each.list.name}, some of which only those of ${part.name} may read: add ${each.name} to what ${part.name} reads.`,
+      ];
+    }),
+    ...Object.values(kind.events).flatMap((event) => wrongEvent(kind, event)),
+  ];
+};
+
+const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
+  const { scope, writes, reads = [], items = {} } = kind.fieldRights[name] ?? {};
+  const isToNothing = (reads as readonly string[]).length + Object.keys(items as Row).length === 0;
+  const isOfDomain = kind.name !== 'user';
+  return [
+    ...(name in kind.commands || name === 'read' || name === 'write'
+      ? [`the right ${name} to parts is called like another right: give it another name.`]
+      : []),
+    ...(isToNothing ? [`the right ${name} is to no part of it: name fields or lists, or leave it out.`] : []),
+    ...(isOfDomain && scope !== undefined
+      ? [`the right ${name} to parts has a scope of its own: leave that out, it takes the one to read.`]
+      : []),
+    ...(isOfDomain && writes !== undefined
+      ? [`the right ${name} says who writes what, which cannot be carried out yet: say it by commands of their own.`]
+      : []),
+  ];
+};
+
+const MOMENTS = new Set(['createdAt', 'updatedAt']);
+
+const wrongField = (kind: Kind, right: string, field: string): readonly string[] => {
+  const { name, fields, owner, parent, label } = kind;
+  const def = fields[field];
+  const refused = (why: string): readonly string[] => [`the right ${right} is to ${field}, ${why}`];
+  if (def === undefined) {
+    if (!MOMENTS.has(field)) return refused('which is no field of it: name one.');
+    return field === 'createdAt' && name !== 'user' ? refused('which its id tells: leave that out.') : [];
+  }
+  if (field === owner || field === parent) return refused('which every event names: leave that out.');
+  if (field === label) return refused('which is shown wherever it is referred to: leave that out, or take another label.');
+  if (def.kind === 'states') return refused('which shows in what can be done with it: let its parts be fields of their own.');
+  if (def.kind === 'upload') return refused('whose files are as visible as it is itself: leave that out.');
+  if (def.search !== undefined) return refused('by whose words everybody can search: leave search() out of it.');
+  if (def.unique && name !== 'user') return refused('and whoever writes one is told that it is taken: leave unique() out of it.');
+  return [];
+};
+
+const twiceIn = (rights: readonly PartRight[]): readonly string[] => {
+  const all = rights.flatMap(({ name, fields, items }) =>
+    [...fields, ...items.map(({ list }) => list.name)].map((part) => ({ name, part })),
+  );
+  return all.flatMap(({ name, part }, index) => {
+    const first = all.slice(0, index).find((each) => each.part === part);
+    return first === undefined ? [] : [`${part} is of the rights ${first.name} and ${name}: name it in one of them.`];
+  });
+};
+
+/** What tells items apart, as every event of one says it. */
+const TELLING: ReadonlySet<FieldDef['kind']> = new Set(['boolean', 'choice', 'integer', 'text', 'instant']);
+
+const wrongItems = (kind: Kind, right: string): readonly string[] =>
+  Object.entries((kind.fieldRights[right]?.items ?? {}) as Record<string, Row>).flatMap(([name, values]) => {
+    const list = kind.lists[name];
+    if (list === undefined) return [`the right ${right} is to items of ${name}, which is no list of it: name one.`];
+    const asked = Object.keys(values);
+    const place = `the right ${right} is to some items of ${name}`;
+    const strange = asked.find((field) => !TELLING.has(list.fields[field]?.kind ?? 'value') || list.fields[field]?.personal);
+    const changing = Object.values(kind.events).find((event) => event.list === list && event.effect === 'updates');
+    return [
+      ...(asked.length === 0 ? [`${place}, and does not say which: name fields of theirs, or the list in \`reads\`.`] : []),
+      ...(list.key !== undefined
+        ? [`${place}, which are told apart by ${list.key}, so that whoever adds one is told that it is there: number them.`]
+        : []),
+      ...(strange !== undefined
+        ? [
+            `${place}, by ${strange}, which not every event can say: ask for a flag, a choice, a number, a text or a moment that is not personal.`,
+          ]
+        : []),
+      ...(changing !== undefined && Object.keys(list.fields).every((field) => asked.includes(field))
+        ? [`${place}, which are then all that ${changing.name} could change: leave that event out.`]
+        : []),
+    ];
+  });
+
+/** Whoever is told of an event knows what its type does. */
+const wrongEvent = (kind: Kind, { name, effect, list, sets, values, internal }: EventInfo): readonly string[] => {
+  if (internal || effect === 'creates') return [];
+  const part = list && partOfItems(kind, list);
+  const guards = new Set([...Object.keys(sets), ...values].map((field) => guardOfField(kind, field)));
+  if (list !== undefined && part !== undefined) {
+    const [other] = Object.keys(sets).filter((field) => guardOfField(kind, field) !== part.name);
+    if (other === undefined) return [];
+    const items = part.of === always ? list.name : `some of ${list.name}`;
+    return [`the event ${name} is of ${items}, which only those of ${part.name} may read, and sets ${other}: let another event do that.`];
+  }
+  const hidden = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
+  if (hidden === undefined || (guards.size === 1 && list === undefined)) return [];
+  return [
+    `the event ${name} sets ${hidden}, which only those of ${guardOfField(kind, hidden)} may read, and does something else of which others are told: let another event do that.`,
+  ];
+};

@@ -1,0 +1,22 @@
+import { streamName } from '#shared/events/streams.ts';
+import { type Caller, mayAlways, type Operation, type Policy } from '#shared/policy.ts';
+import type { Source } from '../sources.ts';
+import type { Past } from './past.ts';
+
+/** The rights to parts of an aggregate that a caller does not have now: what it was then is not told to them either. */
+export const withheldNow = async (
+  { isReadable }: Pick<Past, 'isReadable'>,
+  { kind, whole }: Source,
+  { caller, id }: { readonly caller: Caller; readonly id: number },
+): Promise<ReadonlySet<Operation>> => {
+  const withheld = new Set<Operation>();
+  if (caller.kind === 'system') return withheld;
+  for (const right of whole)
+    if (!isLasting(caller.policy, right) && !mayAlways(caller, right) && !(await isReadable(caller, streamName(kind.name, id), right)))
+      withheld.add(right);
+  return withheld;
+};
+
+/** Whether it depends on nothing that changes. */
+const isLasting = ({ rights }: Policy, right: Operation): boolean =>
+  (rights.get(right)?.alternatives ?? []).every((each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'));

@@ -1,0 +1,315 @@
+// Over 200 lines, because every surface is tried on the one domain that is started here.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+import { support } from './support.ts';
+
+/**
+ * Rights to parts on every surface, with nothing outside their declaration: a customer reads their ticket without its triage until it is
+ * solved, without its costs, and without the internal ones of its notes. The tests follow one upon the other.
+ */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let people: People;
+let ask: RestClient;
+let session: RestSession;
+let graphql: GraphqlClient;
+let sink: WebhookSink;
+let heard: Readonly<Record<'customer' | 'agent' | 'lead', Followed>>;
+let customer: Person;
+let agent: Person;
+let lead: Person;
+let id: number;
+let path: string;
+
+const SECRET = 'He always says that';
+const merge = 'application/merge-patch+json';
+type Body = Readonly<Record<string, unknown>>;
+type Entry = Body & { readonly type: string; readonly changes: readonly { readonly field: string }[] };
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation({ of: { domain: support, main: 'test/toy/support-main.ts' } }));
+  people = await openPeople(installation, undefined, support);
+  ask = restClientOf(installation);
+  session = restSessionOver(ask);
+  graphql = graphqlClientOf(installation);
+  const [one, other, third] = (await Promise.all(['Carla', 'Agnes', 'Lea'].map((name) => people.signUp(name)))) as [Person, Person, Person];
+  const become = async (person: Person, role: string) => {
+    await session.write('PATCH', `/users/${person.userId}`, { token: people.administrator.token, type: merge, body: { role } });
+    return people.signIn(person, role as never);
+  };
+  [customer, agent, lead] = [one, await become(other, 'agent'), await become(third, 'lead')];
+  const listen = (by: Person) => follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${by.token}` } });
+  heard = { customer: await listen(customer), agent: await listen(agent), lead: await listen(lead) };
+  for (const [name, by] of Object.entries({ customer, lead }))
+    await session.write('POST', '/webhooks', {
+      token: by.token,
+      body: { url: `${sink.url}/${name}`, eventTypes: ['ticket.*'], payload: 'full' },
+    });
+  const { written } = await session.write('POST', '/tickets', {
+    token: customer.token,
+    body: { subject: 'The printer burns', priority: 7 },
+  });
+  id = written.id;
+  path = `/tickets/${id}`;
+});
+afterAll(async () => {
+  await Promise.all(Object.values(heard ?? {}).map((each) => each.close()));
+  await resources.disposeAsync();
+});
+
+const read = async (at: string, by: Person) => (await session.read<Body & Body[]>(at, { token: by.token })).body;
+const historyFor = async (by: Person) => (await session.read<Entry[]>(`${path}/history?limit=100`, { token: by.token })).body;
+const refused = async (at: string, by: Person) => {
+  const { status, body } = await ask('GET', at, { token: by.token });
+  return [
+    status,
+    (body as { code?: string }).code,
+    ((body as { errors?: { parameter: string }[] }).errors ?? []).map((each) => each.parameter),
+  ];
+};
+const linksOf = (item: Body) => Object.keys(item._links as object);
+const textsOf = (items: readonly Body[]) => items.map(({ text }) => text);
+
+test('REST: fields are shown to those who may read them, and their times and versions to those who may read all', async () => {
+  await session.write('POST', `${path}/triage`, { token: agent.token, body: { priority: 3, assigneeId: agent.userId } });
+  await session.write('PATCH', path, { token: lead.token, type: merge, body: { budget: 500 } });
+  await session.write('POST', `${path}/costs`, { token: lead.token, body: { amount: 40 } });
+  const [theirs, agents, leads] = [await read(path, customer), await read(path, agent), await read(path, lead)];
+  expect(Object.keys(theirs).toSorted()).toEqual(['_links', 'createdAt', 'customer', 'id', 'status', 'subject']);
+  expect(agents).toMatchObject({ priority: 3, assignee: { id: agent.userId, name: 'Agnes' }, triagedAt: expect.any(String) });
+  expect(agents).not.toHaveProperty('budget');
+  expect(agents).not.toHaveProperty('costTotal');
+  expect(agents).not.toHaveProperty('updatedAt');
+  expect(leads).toMatchObject({ priority: 3, budget: 500, costTotal: 40, updatedAt: expect.any(String) });
+  expect(linksOf(theirs)).toEqual(expect.arrayContaining(['self', 'history', 'edit', 'notes', 'add-note', 'solve', 'withdraw']));
+  for (const rel of ['assignee', 'costs', 'add-cost', 'triage']) expect(linksOf(theirs)).not.toContain(rel);
+  expect(linksOf(agents)).toEqual(expect.arrayContaining(['assignee', 'triage']));
+  expect(linksOf(leads)).toEqual(expect.arrayContaining(['costs', 'add-cost']));
+});
+
+test('REST: an entity tag stays as it is while only what its reader may not see is changed', async () => {
+  const tagFor = async (by: Person) => (await session.read(path, { token: by.token })).headers.get('etag');
+  const before = [await tagFor(customer), await tagFor(lead)];
+  await session.write('PATCH', path, { token: lead.token, type: merge, body: { budget: 600 } });
+  const after = [await tagFor(customer), await tagFor(lead)];
+  expect(after[0]).toBe(before[0]);
+  expect(before[0]).toMatch(/^"-/);
+  expect(after[1]).not.toBe(before[1]);
+  expect(after[1]).toMatch(/^"\d+-/);
+});
+
+test('REST: nothing is found by what its reader may not read', async () => {
+  const idsIn = (items: readonly Body[]) => items.map((each) => each.id);
+  for (const query of ['priority=3', `assignee=${agent.userId}`, 'sort=-triagedAt']) {
+    expect(idsIn(await read(`/tickets?${query}`, agent)), query).toEqual([id]);
+    expect(idsIn(await read(`/tickets?${query}`, customer)), query).toEqual([]);
+  }
+  expect(idsIn(await read('/tickets?q=printer', customer))).toEqual([id]);
+  expect(idsIn(await read('/tickets?budget=600', lead))).toEqual([id]);
+  for (const by of [customer, agent]) expect(await refused('/tickets?budget=600', by)).toEqual([400, 'invalid_parameter', ['budget']]);
+});
+
+test('REST: items that fewer may read are not there for others', async () => {
+  const add = (by: Person, body: Body) => session.write('POST', `${path}/notes`, { token: by.token, body });
+  await add(customer, { text: 'Smoke' });
+  await add(agent, { text: SECRET, internal: true });
+  await add(agent, { text: 'Is it on?' });
+  await add(agent, { text: 'Toner', internal: true });
+  expect(textsOf(await read(`${path}/notes`, customer))).toEqual(['Smoke', 'Is it on?']);
+  expect(textsOf(await read(`${path}/notes`, agent))).toEqual(['Smoke', SECRET, 'Is it on?', 'Toner']);
+  const [page] = [await session.read<Body[]>(`${path}/notes?limit=1`, { token: customer.token })];
+  const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  const last = await session.read<Body[]>(next, { token: customer.token });
+  expect([textsOf(last.body), last.headers.get('link')]).toEqual([['Is it on?'], expect.not.stringContaining('rel="next"')]);
+  expect(await refused(`${path}/notes/2`, customer)).toEqual([404, 'ticket_note_not_found', []]);
+  expect(await read(`${path}/costs`, agent)).toEqual([]);
+  expect(await refused(`${path}/costs/1`, agent)).toEqual([404, 'ticket_cost_not_found', []]);
+  expect(await read(`${path}/costs`, lead)).toMatchObject([{ amount: 40 }]);
+});
+
+test('REST: nobody changes what they may not read, nor learns from trying', async () => {
+  type Sent = readonly [body?: Body | readonly Body[], type?: string];
+  const status = async (method: string, at: string, by: Person, ...[body, type]: Sent) => {
+    const answer = await ask(method, `${path}${at}`, { token: by.token, ...(body && { body }), ...(type && { type }) });
+    return answer.status;
+  };
+  for (const budget of [600, 1]) expect(await status('PATCH', '', customer, { budget }, merge)).toBe(403);
+  const patch = 'application/json-patch+json';
+  for (const value of [600, 1]) {
+    expect(await status('PATCH', '', customer, [{ op: 'replace', path: '/budget', value }], patch)).toBe(403);
+    expect(await status('PATCH', '', customer, [{ op: 'test', path: '/costTotal', value }], patch)).toBe(403);
+  }
+  expect(await status('POST', '/triage', customer, { priority: 1, assigneeId: null })).toBe(403);
+  expect(await status('POST', '/notes', customer, { text: 'x', internal: true })).toBe(403);
+  expect(await status('POST', '/costs', agent, { amount: 1 })).toBe(403);
+  expect(await status('PATCH', '/notes/2', customer, { text: 'x' }, merge)).toBe(404);
+  expect(await status('POST', '/notes/2/move', customer, { before: null })).toBe(404);
+  expect(await status('POST', '/notes/1/move', customer, { before: 2 })).toBe(404);
+  // As one that was removed: to have it removed once more is no harm, and tells nothing.
+  expect(await status('DELETE', '/notes/2', customer)).toBe(204);
+  expect(textsOf(await read(`${path}/notes`, agent))).toContain(SECRET);
+  // What decides who may read a note is said when it is added.
+  expect(await status('PATCH', '/notes/1', agent, { internal: true }, merge)).toBe(422);
+  await session.write('PATCH', `${path}/notes/2`, { token: agent.token, type: merge, body: { text: `${SECRET}!` } });
+  await session.write('POST', `${path}/notes/2/move`, { token: agent.token, body: { before: null } });
+  await session.write('DELETE', `${path}/notes/4`, { token: agent.token });
+  await session.write('PATCH', path, { token: customer.token, type: merge, body: { subject: 'The printer is burning' } });
+});
+
+const QUERY = `query Q($id: ID!) { ticket(id: $id) {
+  subject priority assignee { name } triagedAt budget costTotal updatedAt version
+  notes { text internal } notesConnection(first: 1) { totalCount nodes { text } pageInfo { hasNextPage } }
+  costs { amount } costsConnection { totalCount } } }`;
+const THEIRS = {
+  ...{ subject: 'The printer is burning', priority: null, assignee: null, triagedAt: null, budget: null, costTotal: null },
+  ...{ updatedAt: null, version: null },
+  notes: [
+    { text: 'Smoke', internal: false },
+    { text: 'Is it on?', internal: false },
+  ],
+  notesConnection: { totalCount: 2, nodes: [{ text: 'Smoke' }], pageInfo: { hasNextPage: true } },
+  ...{ costs: [], costsConnection: { totalCount: 0 } },
+};
+
+test('GraphQL: the same, by the planner and by the resolvers, now and then', async () => {
+  await read(path, lead);
+  const asks = async (by: Person, query = QUERY) =>
+    (await graphql<{ ticket: Body }>(query, { token: by.token, variables: { id: String(id) } })).data.ticket;
+  // Histories are not planned, so that the whole is left to the resolvers.
+  const RESOLVED = QUERY.replace('costs {', 'history(first: 0) { nodes { id } } costs {');
+  const history = { nodes: [] };
+  const agents = {
+    ...{ priority: 3, assignee: { name: 'Agnes' }, budget: null, costTotal: null, version: null },
+    notesConnection: { totalCount: 3, nodes: [{ text: 'Smoke' }], pageInfo: { hasNextPage: true } },
+    costsConnection: { totalCount: 0 },
+  };
+  expect(await asks(customer)).toEqual(THEIRS);
+  expect(await asks(agent)).toMatchObject(agents);
+  expect(await asks(lead)).toMatchObject({ budget: 600, costTotal: 40, version: expect.any(Number), costs: [{ amount: 40 }] });
+  expect(await asks(customer, RESOLVED)).toEqual({ ...THEIRS, history });
+  expect(await asks(agent, RESOLVED)).toMatchObject({ ...agents, history });
+  const then = QUERY.replace('ticket(id: $id)', `ticket(id: $id, at: "v${String((await asks(lead)).version)}")`);
+  expect(await asks(customer, then)).toEqual(THEIRS);
+  expect(await asks(agent, then)).toMatchObject(agents);
+  const listed = async (by: Person, args: string) =>
+    graphql<{ tickets: Body[] }>(
+      `{ tickets(${args}) { id } ticketsConnection(first: 9, ${args.replace('limit: 9, ', '')}) { totalCount } }`,
+      {
+        token: by.token,
+      },
+    );
+  for (const args of ['limit: 9, filter: { priority: 3 }', 'limit: 9, sort: TRIAGED_AT_DESC']) {
+    expect(await listed(agent, args), args).toMatchObject({
+      data: { tickets: [{ id: String(id) }], ticketsConnection: { totalCount: 1 } },
+    });
+    expect(await listed(customer, args), args).toMatchObject({ data: { tickets: [], ticketsConnection: { totalCount: 0 } } });
+  }
+});
+
+test('GraphQL: who may read a field of none is refused to look for it', async () => {
+  const query = '{ tickets(filter: { budget: 600 }) { id } }';
+  expect(await graphql(query, { token: lead.token })).toMatchObject({ data: { tickets: [{ id: String(id) }] } });
+  for (const { token } of [customer, agent])
+    expect(await graphql(query, { token })).toMatchObject({ errors: [{ extensions: { code: 'invalid_parameter' } }] });
+});
+
+test('what was is told only of parts that could be read then and can be now', async () => {
+  const versions = (await read(`${path}/history?limit=100`, lead)).map(({ version, type }) => [version, type] as const);
+  const at = versions.find(([, type]) => type === 'ticket.noteAdded')?.[0];
+  const then = `?at=v${at}`;
+  expect(await read(`${path}${then}`, customer)).not.toHaveProperty('priority');
+  expect(textsOf(await read(`${path}/notes${then}`, customer))).toEqual(['Smoke', 'Is it on?']);
+  expect(textsOf(await read(`${path}/notes${then}`, agent))).toEqual(['Smoke', SECRET, 'Is it on?', 'Toner']);
+  expect(await refused(`${path}/notes/2${then}`, customer)).toEqual([404, 'ticket_note_not_found', []]);
+  const { headers } = await session.read(`${path}${then}`, { token: lead.token });
+  const moment = headers.get('as-of') ?? '';
+  expect(await read(`/tickets?priority=3&at=${moment}`, agent)).toHaveLength(1);
+  expect(await read(`/tickets?priority=3&at=${moment}`, customer)).toEqual([]);
+  await session.write('POST', `${path}/solve`, { token: agent.token });
+  expect(await read(path, customer)).toMatchObject({ priority: 3, assignee: { name: 'Agnes' } });
+  // It is for them to read now, and was not then.
+  expect(await read(`${path}${then}`, customer)).not.toHaveProperty('priority');
+  const solved = (await read(`${path}/history`, lead))[0]?.version;
+  await session.write('POST', `${path}/reopen`, { token: agent.token });
+  // It was then, and is not now.
+  expect(await read(`${path}?at=v${solved}`, customer)).not.toHaveProperty('priority');
+  expect(await read(`${path}?at=v${solved}`, agent)).toMatchObject({ priority: 3 });
+});
+
+const OPEN_TO_ALL = ['ticket.opened', 'ticket.noteAdded', 'ticket.noteAdded', 'ticket.changed', 'ticket.solved', 'ticket.reopened'];
+
+test('histories leave out what is in parts that one may not read', async () => {
+  const theirs = await historyFor(customer);
+  expect(theirs.map(({ type }) => type).toReversed()).toEqual(OPEN_TO_ALL);
+  expect(theirs.at(-1)?.changes.map(({ field }) => field)).not.toContain('priority');
+  expect(JSON.stringify(theirs)).not.toContain(SECRET);
+  const agents = await historyFor(agent);
+  expect(agents.flatMap(({ changes }) => changes.map(({ field }) => field))).toEqual(expect.arrayContaining(['priority', 'notes.2.text']));
+  expect(agents.flatMap(({ changes }) => changes.map(({ field }) => field))).not.toEqual(expect.arrayContaining(['budget']));
+});
+
+test('streams and webhooks tell each only of parts that they may read', async () => {
+  type Told = { readonly type: string; readonly subject: string; readonly data: Body };
+  const told = (followed: Followed) =>
+    followed.messages.map(({ data }) => JSON.parse(data) as Told).filter(({ subject }) => subject === `ticket-${id}`);
+  const isOver = (all: readonly Told[]) => all.some(({ type }) => type === 'ticket.reopened');
+  const [theirs, agents, leads] = [
+    await until(() => told(heard.customer), isOver),
+    await until(() => told(heard.agent), isOver),
+    await until(() => told(heard.lead), isOver),
+  ];
+  expect(theirs.map(({ type }) => type)).toEqual(OPEN_TO_ALL);
+  expect(theirs[0]?.data).toEqual({ ticketId: id, customerId: customer.userId, subject: 'The printer burns' });
+  expect(agents[0]?.data).toMatchObject({ priority: 7 });
+  expect(agents.map(({ type }) => type)).not.toContain('ticket.costAdded');
+  expect(agents.find(({ type }) => type === 'ticket.noteRemoved')?.data).toMatchObject({ noteId: 4, internal: true });
+  expect(leads.map(({ type }) => type)).toContain('ticket.costAdded');
+  const paged = await session.read<Told[]>(`/events?subject=ticket-${id}&limit=100`, { token: customer.token });
+  expect(paged.body.map(({ type }) => type)).toEqual(OPEN_TO_ALL);
+  const posted = (at: string) =>
+    sink.received
+      .filter((each) => each.path === at)
+      .map(({ body }) => JSON.parse(body) as Told)
+      .filter(({ subject }) => subject === `ticket-${id}`);
+  const [toCustomer, toLead] = [await until(() => posted('/customer'), isOver), await until(() => posted('/lead'), isOver)];
+  expect(toCustomer.map(({ type }) => type).toSorted()).toEqual(OPEN_TO_ALL.toSorted());
+  expect(toLead.map(({ type }) => type)).toContain('ticket.costAdded');
+  for (const seen of [theirs, paged.body, toCustomer]) {
+    expect(JSON.stringify(seen)).not.toContain(SECRET);
+    expect(JSON.stringify(seen)).not.toMatch(/"(priority|budget|assigneeId|amount)"/);
+  }
+});
+
+test('a subscription to a ticket tells of nothing that is only about hidden parts', async () => {
+  const asked = `subscription { ticketChanged(id: "${id}") { type ticket { priority budget notes { text } } } }`;
+  await using stream = asDisposable(await streamOf(installation, asked, { token: customer.token }));
+  await session.write('POST', `${path}/notes`, { token: agent.token, body: { text: SECRET, internal: true } });
+  await session.write('PATCH', path, { token: lead.token, type: merge, body: { budget: 700 } });
+  await session.write('PATCH', path, { token: agent.token, type: merge, body: { subject: 'The printer is wet' } });
+  expect(await stream.results(1)).toMatchObject([
+    {
+      data: {
+        ticketChanged: {
+          type: 'ticket.changed',
+          ticket: { priority: null, budget: null, notes: [{ text: 'Smoke' }, { text: 'Is it on?' }] },
+        },
+      },
+    },
+  ]);
+});
+
+const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
+  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
+
+test('all of it is proven', async () => {
+  expect(await operate(['audit', 'verify'], installation.settings, support)).toContain('Proven');
+});
