@@ -55,7 +55,7 @@ type Tag = { readonly name: string; readonly description?: string | undefined };
 /** By the part of a path that names what is asked for. */
 const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  const ofKinds = kinds.map(({ plural, says = '' }) => [plural, { name: capital(spaced(plural)), description: says }] as const);
+  const ofKinds = kinds.map(({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const);
   const views = domain.views.map(({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const);
   return { ...Object.fromEntries([...ofKinds, ...views]), ...KERNEL_TAGS };
 };
