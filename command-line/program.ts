@@ -23,6 +23,7 @@ import { logRenew } from './log-renew.ts';
 import { logShow, logTail } from './log-tail.ts';
 import { logCopy, logExport, logImport } from './log-transfer.ts';
 import { nearest } from './nearest.ts';
+import { newAggregate } from './new-aggregate.ts';
 import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
 import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
@@ -42,6 +43,7 @@ const COMMANDS: readonly Command[] = [
   logCopy,
   logRenew,
   settings,
+  newAggregate,
   token,
   demo,
   clientCreate,

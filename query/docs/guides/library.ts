@@ -21,6 +21,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'guarantees',
       'comparison',
       'architecture',
+      'project',
       'domain',
       'declaration',
       'evolve',

@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What is written into a project: the texts by their paths. */
+export type Files = Readonly<Record<string, string>>;
+
+const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url));
+/** npm leaves out of a package what is called so. */
+const NAMES = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
+const OF_AGGREGATE = /^domain\/note(?:\.test)?\.ts$/;
+
+type Wanted = { readonly aggregate: string; readonly project: string };
+
+const filled = (text: string, { aggregate, project }: Wanted): string => {
+  const words = aggregate.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
+  return text
+    .replaceAll('note_', `${words.join('_')}_`)
+    .replaceAll('/notes', `/${words.join('-')}s`)
+    .replaceAll(/\bnote\b/g, aggregate)
+    .replaceAll('my-app', project);
+};
+
+const read = async (isWanted: (path: string) => boolean, wanted: Wanted): Promise<Files> => {
+  const entries = await readdir(TEMPLATE, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(TEMPLATE.length));
+  const texts = paths.filter(isWanted).map(async (path) => {
+    const named = Object.hasOwn(NAMES, path) ? NAMES[path as keyof typeof NAMES] : path.replace('/note.', `/${wanted.aggregate}.`);
+    return [named, filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted)] as const;
+  });
+  return Object.fromEntries(await Promise.all(texts));
+};
+
+export const filesOfAggregate = (aggregate: string): Promise<Files> =>
+  read((path) => OF_AGGREGATE.test(path), { aggregate, project: 'my-app' });
+
+/** `dependencies` beside what the template itself needs. */
+export const filesOfProject = async (
+  wanted: Wanted,
+  { dependencies, devDependencies }: Record<'dependencies' | 'devDependencies', Files>,
+): Promise<Files> => {
+  const manifest = {
+    name: wanted.project,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=22.18' },
+    scripts: {
+      start: 'node main.ts',
+      annals: 'node main.ts',
+      token: 'node main.ts token',
+      test: 'node --test',
+      check: 'tsc',
+      secrets: 'node secrets.ts',
+    },
+    dependencies,
+    devDependencies,
+  };
+  return { 'package.json': `${JSON.stringify(manifest, null, 2)}\n`, ...(await read(() => true, wanted)) };
+};

@@ -1,0 +1,134 @@
+#!/usr/bin/env node
+import { spawnSync } from 'node:child_process';
+import crypto from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import packageJson from '../../package.json' with { type: 'json' };
+import { filesOfProject } from './files.ts';
+import { whyNoAggregate, whyNoProject } from './names.ts';
+
+// `npm create annals my-app`: a project of one's own, with one aggregate.
+
+const HELP = `Makes a project with a domain of your own, and installs what it needs.
+
+Usage: npm create annals <folder> [-- options]
+
+Options:
+  --aggregate <name>   What the first aggregate is called, such as invoice
+  --annals <place>     Where npm finds annals: a version, or the path of a tarball
+  --no-install         Leaves npm install to you
+  --help               Shows this
+`;
+
+const NODE_MIN = [22, 18] as const;
+
+class Refused extends Error {}
+
+const demandNode = (): void => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]))
+    throw new Refused(`Annals needs Node ${NODE_MIN.join('.')} or newer, and this is ${process.versions.node}.`);
+};
+
+const read = () => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        aggregate: { type: 'string' },
+        annals: { type: 'string', default: packageJson.version },
+        'no-install': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false, short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new Refused(`${(error as Error).message.split('. ')[0]} (--help lists what there is).`);
+  }
+};
+
+/** Asks where somebody can answer, and takes what is suggested otherwise. */
+const ask = async (question: string, suggested: string): Promise<string> => {
+  if (!process.stdin.isTTY) return suggested;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await terminal.question(`${question} (${suggested}) `)).trim() || suggested;
+  } finally {
+    terminal.close();
+  }
+};
+
+const demand = (why: string | undefined): void => {
+  if (why !== undefined) throw new Refused(why);
+};
+
+const demandEmpty = async (folder: string): Promise<void> => {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new Refused(`${folder} cannot be used: ${error.message}`);
+  });
+  if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: name a new folder.`);
+};
+
+/** As Annals itself is tested with them. */
+const versions = (...names: readonly (keyof typeof packageJson.devDependencies)[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
+
+/** A tarball is named from where the project is. */
+const placeOf = (annals: string): string => (/\.tgz$/.test(annals) ? `file:${resolve(annals)}` : annals);
+
+const install = (folder: string): void => {
+  const { status, error } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0)
+    throw new Refused(
+      `npm could not install what the project needs${error ? ` (${error.message})` : ''}. Run npm install in ${folder} again.`,
+    );
+};
+
+const create = async (): Promise<void> => {
+  const { values, positionals } = read();
+  if (values.help) return void process.stdout.write(HELP);
+  demandNode();
+  if (positionals.length > 1) throw new Refused(`There is one argument too many: ${positionals[1]} (--help lists what there is).`);
+  const [place = await ask('The folder of the project?', 'my-app')] = positionals;
+  const folder = resolve(place);
+  const project = basename(folder);
+  demand(whyNoProject(project));
+  await demandEmpty(folder);
+  const aggregate = values.aggregate ?? (await ask('What is its first aggregate called?', 'note'));
+  demand(whyNoAggregate(aggregate));
+  const files = await filesOfProject(
+    { aggregate, project },
+    {
+      dependencies: { annals: placeOf(values.annals), ...('argon2' in crypto ? {} : versions('@node-rs/argon2')) },
+      devDependencies: versions('@types/node', 'typescript'),
+    },
+  );
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  if (!values['no-install']) install(folder);
+  process.stdout.write(`
+${project} is in ${folder}. Next:
+
+  cd ${place}${values['no-install'] ? '\n  npm install' : ''}
+  npm start          REST, GraphQL, webhooks and the console, at http://localhost:4000
+  npm test           the rules of ${aggregate}
+
+domain/${aggregate}.ts is the whole aggregate. One more: npm run annals -- new aggregate invoice
+`);
+};
+
+try {
+  await create();
+} catch (error) {
+  if (!(error instanceof Refused)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
