@@ -50,12 +50,11 @@ const clashesOf = (view: ViewInfo, taken: Taken): readonly string[] => {
       const first = taken[what].get(name);
       return first === undefined ? [] : [`the ${what} ${name} is of ${first} already`];
     });
-  const typed = new Set(typesOfView(view).filter((type) => ![...Object.values(view.key)].some(({ enumName }) => enumName === type)));
   return [
     ...among('name', [view.name]),
     ...among('table', [view.table, ...view.shares.map(({ table }) => table)]),
     ...among('path', [view.path]),
-    ...among('type', [...typed]),
+    ...among('type', typesOfView(view)),
   ];
 };
 

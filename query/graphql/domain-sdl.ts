@@ -4,16 +4,19 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { isReadableWith } from '../rights.ts';
 import { type Child, demandSource, type Filter, type Member, rightsToField, type Source, type Sources, sourcesOf } from '../sources.ts';
+import { viewSourcesOf } from '../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
 import { block, describe, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import { viewQueriesOf, viewTypesOf } from './sdl-views.ts';
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
 /** What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate, each with its description. */
 export const domainSdl = (domain: Domain): string => {
   const sources = sourcesOf(domain);
   const { all } = sources;
+  const views = viewSourcesOf(domain);
   return [
     ...all.flatMap((source) => [
       ...enumsOf({ type: source.kind.type, called: source.kind.field }, source.members),
@@ -23,9 +26,10 @@ export const domainSdl = (domain: Domain): string => {
       changeOf(source),
       ...source.items.flatMap((items) => itemTypesOf(domain, items)),
     ]),
+    ...views.flatMap(viewTypesOf),
     describe('What other services may name by its key.', `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`),
     anyChangeOf(all),
-    block(undefined, 'extend type Query', all.flatMap(queriesOf)),
+    block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
     block(undefined, 'extend type Subscription', all.flatMap(subscriptionsOf)),
   ].join('\n\n');

@@ -17,6 +17,7 @@ import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, type Operation, policyOf, scopeOf } from '#shared/policy.ts';
 import type { Rejection } from '#shared/rejection.ts';
 import { sourcesOf } from '../sources.ts';
+import { viewSourcesOf } from '../views/source.ts';
 import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
 
 /** Whoever reads something of a type must be admitted to this, whichever field leads there. */
@@ -68,6 +69,9 @@ const makeRights = (domain: Domain): SchemaRights => {
       (type) => [type, right],
     ),
   );
+  const views = viewSourcesOf(domain).flatMap(({ view, right }) =>
+    [view.type, `${view.type}Connection`].map((type) => [type, right] as const),
+  );
   const mutating = sources.flatMap(({ kind, members }) => {
     const rightTo = ({ name }: CommandInfo): Operation => operationOf(kind, name) as Operation;
     const edit = editOf(kind);
@@ -84,7 +88,7 @@ const makeRights = (domain: Domain): SchemaRights => {
       : [],
   );
   return {
-    reading: { ...KERNEL_READING, ...Object.fromEntries(reading) },
+    reading: { ...KERNEL_READING, ...Object.fromEntries([...reading, ...views]) },
     mutating: { ...KERNEL_MUTATING, ...Object.fromEntries(mutating) },
     asParents,
   };

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { partIn, rowPath } from '#kernel/rest/views.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -10,11 +9,12 @@ import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readerOf, referencesOf } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';
-import { decodeCursor, listIdentity } from '../lists/cursor.ts';
+import { listIdentity } from '../lists/cursor.ts';
 import type { Reader } from '../read-routes.ts';
 import type { Row } from '../sources.ts';
+import { formatCursor, placeIn } from './cursor.ts';
 import { type AskedRows, listViewRows, placeOf } from './rows.ts';
-import type { ViewSource } from './source.ts';
+import { orderOfView, type ViewSource } from './source.ts';
 
 /** The reads of one view, by REST. */
 export type ViewReads = {
@@ -25,7 +25,7 @@ export type ViewReads = {
 type Reading = { readonly domain: Domain; readonly pool: Pool; readonly source: ViewSource };
 
 export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
-  const { view, keys, members } = source;
+  const { view, members } = source;
   const joined = referencesOf(domain, source);
   const represent = representing(domain, source);
   const parts = Object.entries(view.key);
@@ -34,18 +34,20 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
       const { limit = LIMIT_DEFAULT, after, before, sort = [...source.sorts.keys()][0] ?? '', ...filters } = asked;
       const by = source.sorts.get(sort.replace('-', ''));
       if (by === undefined) throw new RangeError(`There is no order ${sort}`);
-      const order = [by, ...keys.filter(({ name }) => name !== by.name)];
+      const order = orderOfView(source, sort.replace('-', ''));
       const path = `/${view.path}`;
       const identity = listIdentity({ path, sort, ...filters });
       const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-      const gap = text === undefined ? undefined : parseCursor(identity, text, order);
+      const gap = text === undefined ? undefined : placeIn(identity, text, order);
+      if (text !== undefined && gap === undefined) throw new HttpProblem('unknown_cursor');
       const found = await listViewRows(pool, source, caller, {
         asked: {
           equal: Object.fromEntries(members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]]))),
           order,
-          isDescending: sort.startsWith('-') !== isBackward,
+          isDescending: sort.startsWith('-'),
+          isBackward,
           present: by.isOptional ? by.name : undefined,
-          beyond: gap,
+          ...(isBackward ? { after: undefined, before: gap } : { after: gap, before: undefined }),
           rowsMax: limit + 1,
         },
         joined,
@@ -74,7 +76,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
 
 const oneOf = ({ keys }: ViewSource, values: readonly unknown[]): AskedRows => ({
   equal: Object.fromEntries(keys.map(({ name }, index) => [name, values[index]])),
-  ...{ order: keys, isDescending: false, present: undefined, beyond: undefined, rowsMax: 1 },
+  ...{ order: keys, isDescending: false, isBackward: false, present: undefined, after: undefined, before: undefined, rowsMax: 1 },
 });
 
 /** Nothing of it says when it was projected, so that it is the same after every rebuild. */
@@ -97,34 +99,6 @@ const representing = (domain: Domain, { view, keys, members }: ViewSource): ((ro
     for (const read of shown) read(exact, item, { links, caller });
     return Object.assign(item, { _links: links });
   };
-};
-
-const formatCursor = (identity: string, place: readonly string[]): string =>
-  Buffer.from(JSON.stringify([identity, ...place])).toString('base64url');
-
-/** Opaque to clients; it is good for the one list that it is a place in. */
-const parseCursor = (identity: string, text: string, order: readonly { readonly type: string }[]): readonly string[] => {
-  const result = z.tuple([z.literal(identity)], z.string()).safeParse(decodeCursor(text));
-  const place = result.success ? (result.data.slice(1) as readonly string[]) : [];
-  if (place.length !== order.length || place.some((each, index) => !isOfType(order[index]?.type ?? '', each)))
-    throw new HttpProblem('unknown_cursor');
-  return place;
-};
-
-/** Whatever a client makes up, the database takes it. */
-const isOfType = (type: string, text: string): boolean => {
-  switch (type) {
-    case 'bigint':
-      return /^-?\d{1,18}$/.test(text);
-    case 'numeric':
-      return /^-?\d{1,40}$/.test(text);
-    case 'timestamptz':
-      return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?$/.test(text) && !Number.isNaN(Date.parse(text));
-    case 'boolean':
-      return text === 'true' || text === 'false';
-    default:
-      return text.isWellFormed() && !text.includes('\u0000');
-  }
 };
 
 type Paged = {

@@ -1,7 +1,8 @@
 import { operationOf } from '#kernel/conditions/rights.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
-import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
+import { fieldsOfView, partIn, sortsOfView } from '#kernel/rest/views.ts';
 import type { Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Member } from '../sources.ts';
@@ -20,7 +21,7 @@ export type ViewSource = {
 
 export type OrderColumn = { readonly name: string; readonly type: string };
 
-export const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
+const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
   const fields = fieldsOfView(view);
   return {
     view,
@@ -44,3 +45,22 @@ export const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
     ),
   };
 };
+
+const made = new WeakMap<Domain, readonly ViewSource[]>();
+
+/** Made once for a domain. */
+export const viewSourcesOf = (domain: Domain): readonly ViewSource[] => {
+  const sources = made.get(domain) ?? domain.views.map((view) => viewSourceOf(domain, view));
+  made.set(domain, sources);
+  return sources;
+};
+
+/** The columns of an order: no two rows have the same of all of them. */
+export const orderOfView = ({ sorts, keys }: ViewSource, sort: string): readonly OrderColumn[] => {
+  const by = sorts.get(sort);
+  if (by === undefined) throw new RangeError(`There is no order ${sort}`);
+  return [by, ...keys.filter(({ name }) => name !== by.name)];
+};
+
+/** A part of a key as GraphQL is given it; null if it can be that of none. */
+export const keyValue = (def: FieldDef, given: unknown): number | string | boolean | null => partIn(def, String(given)) ?? null;

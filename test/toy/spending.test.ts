@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { openPeople, type TokenHolder } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
@@ -132,6 +133,16 @@ test('whoever has a row or a page is told so, until it changes', async () => {
     await request(teams[1], 1, ['submit']);
     expect((await again()).status).toBe(200);
   }
+});
+
+test('GraphQL has rows and pages, with what they refer to', async () => {
+  const graphql = graphqlClientOf(installation);
+  const query = `{ spending(team: "${teams[2]}") { paid team { name } } spendingConnection(sort: TEAM_DESC, first: 2) { nodes { budget } totalCount } }`;
+  const nodes = [{ budget: 300 }, { budget: 200 }];
+  expect(await graphql(query, { token: bob.token })).toMatchObject({
+    data: { spending: { paid: 60, team: { name: 'Team 300' } }, spendingConnection: { nodes, totalCount: 2 } },
+  });
+  expect((await graphql(query, { token: eve.token })).data).toEqual({ spending: null, spendingConnection: { nodes: [], totalCount: 0 } });
 });
 
 test('the description of the interface has it, and everything is proven', async () => {

@@ -71,5 +71,5 @@ export const itemOrder = (items: ItemSource): Order => ({
 });
 
 /** In base64url, as JSON. */
-const opaque = (pieces: readonly Piece[]): Sql =>
+export const opaque = (pieces: readonly Piece[]): Sql =>
   sql`'"' || translate(encode(convert_to(${concatenated(pieces)}, 'UTF8'), 'base64'), ${literal('+/=\n')}, '-_') || '"'`;

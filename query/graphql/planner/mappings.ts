@@ -1,12 +1,14 @@
 import { itemType } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../sources.ts';
+import { viewSourcesOf } from '../../views/source.ts';
 import { listsOf } from '../names.ts';
 import { mappingOfItems } from './items.ts';
 import { mappingOf, matching, presence, webhookMapping } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';
 import { type Readable, viewerId } from './readable.ts';
 import { allOf, sql } from './sql.ts';
+import { mappingOfView, queriesOfView } from './views.ts';
 
 /** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
 export const BY_ID = 'by id';
@@ -21,6 +23,7 @@ export type Mappings = {
 export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
   const sources = sourcesOf(domain);
   const options = { domain, sources, readable };
+  const views = viewSourcesOf(domain);
   const user = sources.of('user');
   const lists = sources.all
     .filter(({ parent }) => parent === undefined)
@@ -37,6 +40,7 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
       ...Object.fromEntries(
         sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), mappingOfItems(options, each)])),
       ),
+      ...Object.fromEntries(views.map((view) => [view.view.type, mappingOfView(options, view)])),
       Webhook: webhookMapping(options),
     },
     query: {
@@ -44,6 +48,7 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
       ...Object.fromEntries(sources.all.map(({ kind }) => [kind.field, BY_ID])),
       ...(user && { me: (row) => [allOf([sql`${row}.id = ${viewerId}`, ...presence(user, row)])] }),
       ...Object.fromEntries(lists),
+      ...Object.fromEntries(views.flatMap((view) => queriesOfView(options, view))),
     },
   };
 };

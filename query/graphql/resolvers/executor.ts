@@ -8,6 +8,7 @@ import type { PastOptions } from '../../as-of/options.ts';
 import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
 import { sourcesOf } from '../../sources.ts';
+import { viewSourcesOf } from '../../views/source.ts';
 import { separateErrors } from '../composition/separate-errors.ts';
 import type { Execute } from '../execute.ts';
 import { federationOf } from '../federation/entities.ts';
@@ -24,6 +25,7 @@ import { mutationOf } from './mutations.ts';
 import { queryOf } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
+import { viewQueries, viewResolversOf } from './views.ts';
 import { webhookMutations } from './webhook-mutations.ts';
 import { WEBHOOKS_OF_USER, webhookResolvers } from './webhooks.ts';
 
@@ -37,10 +39,11 @@ const resolversFor = (domain: Domain): Resolvers => {
     ...sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), itemResolversOf(domain, each)] as const)),
   ]);
   return {
-    Query: { ...queryOf(domain), ...federationOf(domain) },
+    Query: { ...queryOf(domain), ...viewQueries(domain), ...federationOf(domain) },
     Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhookMutations(domain) },
     ...subscriptionOf(domain),
     ...types,
+    ...Object.fromEntries(viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)])),
     User: { ...types.User, ...WEBHOOKS_OF_USER },
     ...webhookResolvers(domain),
   };

@@ -57,7 +57,8 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   };
 };
 
-const memberOf = (domain: Domain, items: ItemSource, member: Member): Resolver => {
+/** A field of a row that is found by what it stands under, or by its key. */
+export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {
   const { column, def, target } = member;
   if (!target) return (row: ItemRow) => told(def, row[column]);
   const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) => ask(domain, items.kind, member));

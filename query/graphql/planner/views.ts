@@ -1,0 +1,86 @@
+import { isReadableWithItems } from '../../rights.ts';
+import { cursorIdentity, placeIn } from '../../views/cursor.ts';
+import { keyValue, type OrderColumn, orderOfView, type ViewSource } from '../../views/source.ts';
+import { memberName, orderName } from '../names.ts';
+import { type Arguments, at } from './arguments.ts';
+import { opaque } from './cursors.ts';
+import { type Pieces, textJson } from './json.ts';
+import { jsonOf, type Options, presence } from './kinds.ts';
+import type { Mapping, Order, Row, Which } from './mapping.ts';
+import { OutOfPlan } from './out-of-plan.ts';
+import type { Parameter } from './parameter.ts';
+import { allOf, Sql, sql } from './sql.ts';
+
+/** How the rows of a view lie in the read model. */
+export const mappingOfView = ({ sources, readable, domain }: Options, source: ViewSource): Mapping => {
+  const { view, members, right, sorts } = source;
+  const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
+    const other = member.target && sources.of(member.target.name);
+    if (!other) return [];
+    const isThere = (row: Row): readonly Sql[] => (isReadableWithItems(domain, view.asked, member) ? [] : presence(other, row));
+    const which: Which = (row, parent) => [
+      allOf([sql`${row}.id = ${parent}.${Sql.identifier(member.column)}`, ...isThere(row), readable.rightTo(other.right, row)]),
+    ];
+    return [[memberName(member), which]];
+  });
+  return {
+    table: sql`read_model.${Sql.identifier(view.table)}`,
+    letter: 'v',
+    values: Object.fromEntries(
+      members.flatMap((member) =>
+        member.target ? [] : [[member.name, (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`)]],
+      ),
+    ),
+    rows: Object.fromEntries(references),
+    isReadable: (row) => readable.rightTo(right, row),
+    orders: Object.fromEntries(
+      [...sorts.keys()].flatMap((sort) =>
+        [false, true].map((descending) => [orderName({ name: sort }, descending), orderOf(source, sort, descending)]),
+      ),
+    ),
+  };
+};
+
+const orderOf = (source: ViewSource, sort: string, descending: boolean): Order => {
+  const columns = orderOfView(source, sort);
+  const identity = cursorIdentity(source, sort);
+  return {
+    descending,
+    columns: columns.map(({ name, type }) => ({ name, type: type as Parameter['type'] })),
+    placeOf(cursor) {
+      const place = placeIn(identity, String(cursor), columns);
+      if (place === undefined) throw new OutOfPlan('a cursor of something else');
+      return place;
+    },
+    cursorJson: (row) =>
+      opaque([`["${identity}"`, ...columns.flatMap(({ name }) => [',', textJson(sql`${row}.${Sql.identifier(name)}::text`)]), ']']),
+  };
+};
+
+/** The fields of `Query` by which a view is read. */
+export const queriesOfView = ({ readable }: Options, source: ViewSource): readonly (readonly [string, Which])[] => {
+  const { view, keys, members, right, sorts } = source;
+  const parts = members.slice(0, keys.length);
+  const isOf = (row: Row, args: Arguments, path: readonly string[]): readonly Sql[] =>
+    parts.flatMap((member, index): readonly Sql[] => {
+      const name = [...path, memberName(member)];
+      if (!args.has(...name)) return [];
+      const type = typeOf(keys[index]);
+      return [sql`${row}.${Sql.identifier(member.column)} = ${args.value(type, (values) => keyValue(member.def, at(values, name)))}`];
+    });
+  const one: Which = (row, _query, args) => [allOf([...isOf(row, args, []), readable.rightTo(right, row)])];
+  const page: Which = (row, _query, args) => {
+    const sorted = [...sorts.values()].find((_, index) => isOrder([...sorts.keys()][index] ?? '', args.choice('sort')));
+    const isPresent = sorted?.isOptional ? [sql`${row}.${Sql.identifier(sorted.name)} is not null`] : [];
+    return [allOf([...isOf(row, args, ['filter']), ...isPresent, readable.rightTo(right, row)])];
+  };
+  return [
+    [view.name, one],
+    [`${view.name}Connection`, page],
+  ];
+};
+
+const isOrder = (name: string, asked: string | undefined): boolean =>
+  [false, true].some((descending) => orderName({ name }, descending) === asked);
+
+const typeOf = (key: OrderColumn | undefined): Parameter['type'] => (key?.type ?? 'text') as Parameter['type'];

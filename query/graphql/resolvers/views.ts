@@ -1,0 +1,83 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { cursorIdentity, formatCursor, placeIn } from '../../views/cursor.ts';
+import { type AskedRows, countViewRows, listViewRows, NO_JOINS, placeOf } from '../../views/rows.ts';
+import { keyValue, orderOfView, type ViewSource, viewSourcesOf } from '../../views/source.ts';
+import { memberName, orderName } from '../names.ts';
+import { OutOfPlan } from '../planner/out-of-plan.ts';
+import type { Resolver } from './context.ts';
+import { memberOf } from './items.ts';
+import { connectionOf, placesIn } from './lists.ts';
+import { told } from './reads.ts';
+import type { ItemRow } from './rows.ts';
+
+type Resolvers = Readonly<Record<string, Resolver>>;
+type Given = Readonly<Record<string, unknown>>;
+
+/** The fields of a row. */
+export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): Resolvers =>
+  Object.fromEntries(
+    members.map((member) => {
+      const kind = view.values[member.name]?.kind;
+      if (kind === 'count' || kind === 'sum') return [member.name, (row: ItemRow) => Number(row[member.column])];
+      if (member.target === undefined) return [member.name, (row: ItemRow) => told(member.def, row[member.column])];
+      return [memberName(member), memberOf(domain, { kind: view.asked }, member)];
+    }),
+  );
+
+/** The fields of the root that lead to views. */
+export const viewQueries = (domain: Domain): Resolvers =>
+  Object.fromEntries(
+    viewSourcesOf(domain).flatMap((source) => [
+      [source.view.name, oneOf(source)],
+      [`${source.view.name}Connection`, pagesOf(source)],
+    ]),
+  );
+
+const equalIn = ({ keys, members }: ViewSource, given: Given): AskedRows['equal'] =>
+  Object.fromEntries(
+    members.slice(0, keys.length).flatMap((member) => {
+      const value = given[memberName(member)] ?? null;
+      return value === null ? [] : [[member.column, keyValue(member.def, value)]];
+    }),
+  );
+
+const ONE = { isDescending: false, isBackward: false, present: undefined, after: undefined, before: undefined, rowsMax: 1 };
+
+const oneOf =
+  (source: ViewSource): Resolver =>
+  async (_query: unknown, args: Given, { pool, caller }) => {
+    const asked = { ...ONE, equal: equalIn(source, args), order: source.keys };
+    const [row] = await listViewRows(pool, source, caller, { asked, joined: NO_JOINS });
+    return row ?? null;
+  };
+
+const pagesOf =
+  (source: ViewSource): Resolver =>
+  (_query: unknown, args: Given, { pool, caller }) => {
+    const { sort, descending } = sortOf(source, args.sort);
+    const order = orderOfView(source, sort);
+    const identity = cursorIdentity(source, sort);
+    const by = source.sorts.get(sort);
+    const which = {
+      ...{ equal: equalIn(source, (args.filter ?? {}) as Given), order, isDescending: descending },
+      present: by?.isOptional ? by.name : undefined,
+    };
+    const placed = placesIn(args, (cursor) => {
+      const place = placeIn(identity, String(cursor), order);
+      if (place === undefined) throw new OutOfPlan('a cursor of something else');
+      return place;
+    });
+    return connectionOf<ItemRow, readonly string[]>(placed, {
+      read: (asked) =>
+        listViewRows(pool, source, caller, { asked: { ...which, ...asked }, joined: NO_JOINS }) as Promise<readonly ItemRow[]>,
+      cursorAt: (row) => formatCursor(identity, placeOf(row, order)),
+      count: () => countViewRows(pool, source, caller, which),
+    });
+  };
+
+const sortOf = ({ sorts }: ViewSource, asked: unknown): { readonly sort: string; readonly descending: boolean } => {
+  const all = [...sorts.keys()].flatMap((sort) => [false, true].map((descending) => ({ sort, descending })));
+  const found = all.find(({ sort, descending }) => orderName({ name: sort }, descending) === asked) ?? all[0];
+  if (found === undefined) throw new RangeError('A view has an order');
+  return found;
+};

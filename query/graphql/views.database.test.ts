@@ -1,0 +1,138 @@
+import { printSchema } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { UserId } from '#shared/brands.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
+import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { spendingDomain } from '../../test/toy/spending.ts';
+import { schemaOf } from './schema.ts';
+
+/** Views: the planner and the resolvers agree on them, and show no more than rights allow. */
+const policy = policyOf(spendingDomain);
+const callerOf = (userId: number, role: string): Caller =>
+  ({ kind: 'user', policy, userId: userId as UserId, role: role as never, scopes: new Set(policy.scopes), client: null }) as Caller;
+const EVE = callerOf(1, 'employee');
+const ANN = callerOf(2, 'approver');
+const ACCOUNTANT = callerOf(3, 'accountant');
+
+let world: BothWays;
+beforeAll(async () => {
+  const times = `1, '2026-01-01', '2026-01-02'`;
+  world = await openBothWays(
+    spendingDomain,
+    `
+    insert into read_model.users (id, name, role, version, created_at, updated_at, deleted_at) values
+      (1, 'Eve', 'employee', ${times}, null), (2, 'Ann', 'approver', ${times}, null), (3, 'Abe', 'accountant', ${times}, null),
+      (4, null, 'employee', ${times}, '2026-01-02');
+    insert into read_model.teams (id, name, approver_id, budget, version, created_at, updated_at) values
+      (11, 'One', 2, 100, ${times}), (12, 'Two', 3, 200, ${times});
+    insert into read_model.spending (team_id, budget, waiting, approved, paid, last_paid_at, last_purpose, shares) values
+      (11, 100, 2, 5, 9007199254740991, '2026-01-03T00:00:00.123Z', 'meals', 3), (12, 200, 2, 6, 20, null, null, 1),
+      (13, 0, 1, 7, 20, '2026-01-04', 'travel', 1);
+    insert into read_model.asking (employee_id, category, requests, amount, owed, last_asked_at, shares) values
+      (1, 'travel', 2, 30, -10, '2026-01-03', 2), (1, 'meals', 1, 5, 0, '2026-01-04', 1), (4, 'other', 1, 7, 0, null, 1);
+  `,
+  );
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const both = (data: unknown) => [data, data];
+const answersTo = (text: string, caller: Caller = ACCOUNTANT) => world.answersTo(text, caller);
+const ALL = 'budget waiting approved paid lastPaidAt lastPurpose';
+
+test('a row is shown with its values and what its key refers to', async () => {
+  expect(await answersTo(`{ spending(team: 11) { team { id name approver { name } } ${ALL} __typename } }`)).toEqual(
+    both({
+      spending: {
+        team: { id: '11', name: 'One', approver: { name: 'Ann' } },
+        ...{
+          budget: 100,
+          waiting: 2,
+          approved: 5,
+          paid: 9_007_199_254_740_991,
+          lastPaidAt: '2026-01-03T00:00:00.123Z',
+          lastPurpose: 'meals',
+        },
+        __typename: 'Spending',
+      },
+    }),
+  );
+  expect(
+    await answersTo('{ asking(employee: 1, category: travel) { employee { name } category requests amount owed lastAskedAt } }'),
+  ).toEqual(
+    both({
+      asking: {
+        employee: { name: 'Eve' },
+        category: 'travel',
+        requests: 2,
+        amount: 30,
+        owed: -10,
+        lastAskedAt: '2026-01-03T00:00:00.000Z',
+      },
+    }),
+  );
+});
+
+test('what is not there, or not to be read, is null', async () => {
+  for (const key of ['12', '99', '"x"', '"9007199254740993"', '"011"'])
+    expect(await answersTo(`{ spending(team: ${key}) { budget } }`, ANN)).toEqual(both({ spending: null }));
+  // The team is parked, or about to come.
+  expect(await answersTo('{ spending(team: 13) { approved } }')).toEqual(both({ spending: { approved: 7 } }));
+  expect(await answersTo('{ asking(employee: 1, category: meals) { amount } }', EVE)).toEqual(both({ asking: { amount: 5 } }));
+  expect(await answersTo('{ asking(employee: 4, category: other) { amount } }', EVE)).toEqual(both({ asking: null }));
+});
+
+type Page = { readonly nodes: readonly object[]; readonly edges: readonly { readonly cursor: string }[]; readonly pageInfo: object };
+const MEMBERS =
+  'nodes { approved } edges { cursor node { approved } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
+const pageOf = async (args: string, caller?: Caller): Promise<Page & { readonly keys: readonly number[] }> => {
+  const [planned, resolved] = await answersTo(`{ page: spendingConnection(${args}) { ${MEMBERS} } }`, caller);
+  expect(resolved).toEqual(planned);
+  const { page } = planned as { page: Page };
+  return { ...page, keys: page.nodes.map((node) => (node as { approved: number }).approved) };
+};
+
+test.each([
+  ['TEAM_ASC', [5, 6, 7]],
+  ['TEAM_DESC', [7, 6, 5]],
+  ['WAITING_ASC', [7, 5, 6]],
+  ['WAITING_DESC', [6, 5, 7]],
+  ['PAID_ASC', [6, 7, 5]],
+  ['LAST_PAID_AT_DESC', [7, 5]],
+] as const)('the pages by %s go forth and back', async (sort, all) => {
+  const page = (args: string) => pageOf(`sort: ${sort}, ${args}`);
+  const first = await page('first: 1');
+  expect(first).toMatchObject({ keys: all.slice(0, 1), totalCount: all.length, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  const cursor = first.edges[0]?.cursor ?? '';
+  expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
+  const rest = await page(`first: 5, after: "${cursor}"`);
+  expect(rest).toMatchObject({ keys: all.slice(1), pageInfo: { hasNextPage: false, hasPreviousPage: true } });
+  const back = await page(`last: 1, before: "${rest.edges.at(-1)?.cursor}"`);
+  expect(back).toMatchObject({ keys: all.slice(-2, -1), pageInfo: { hasNextPage: true } });
+  expect(await page('last: 5')).toMatchObject({ keys: all, pageInfo: { hasPreviousPage: false } });
+});
+
+test('pages hold what the caller may read and the filter leaves, and so do their counts', async () => {
+  expect(await pageOf('first: 5', ANN)).toMatchObject({ keys: [5], totalCount: 1 });
+  expect(await pageOf('first: 5, filter: { team: 12 }')).toMatchObject({ keys: [6], totalCount: 1 });
+  expect(await pageOf('first: 5, filter: { team: 12 }', ANN)).toMatchObject({ keys: [], totalCount: 0 });
+  const asked = '{ askingConnection(filter: { category: other }) { nodes { category employee { name } } totalCount } }';
+  expect(await answersTo(asked)).toEqual(
+    both({ askingConnection: { nodes: [{ category: 'other', employee: { name: 'Deleted user' } }], totalCount: 1 } }),
+  );
+  expect(await answersTo(asked, EVE)).toEqual(both({ askingConnection: { nodes: [], totalCount: 0 } }));
+});
+
+test('a cursor of another list is refused', async () => {
+  const { edges } = await pageOf('first: 1, sort: PAID_ASC');
+  const [planned, resolved] = await answersTo(`{ spendingConnection(sort: TEAM_ASC, after: "${edges[0]?.cursor}") { nodes { budget } } }`);
+  // Left to the resolvers, which say at which field.
+  expect([planned, resolved]).toMatchObject([undefined, [{ path: ['spendingConnection'], cause: { code: 'unknown_cursor' } }]]);
+});
+
+test('the schema tells of them', () => {
+  const sdl = printSchema(schemaOf(spendingDomain));
+  expect(sdl).toContain('spending(team: ID!): Spending');
+  expect(sdl).toContain('asking(employee: ID!, category: AskingCategory!): Asking');
+  expect(sdl).toMatch(/"""Requests that wait for a decision\."""\n {2}waiting: Int!/);
+  expect(sdl).toMatch(/input AskingFilter \{[^}]*category: AskingCategory/);
+});
