@@ -2,14 +2,18 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { describeReadings } from '../../test/readings.ts';
 import { type Checks, countChecks } from './checks.ts';
+import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
+import { checkHistory } from './history.ts';
 import { checkLinks } from './links.ts';
+import { checkRebuilding, checkTampering } from './proof.ts';
 import { checkForms } from './rest-forms.ts';
 import { checkLists } from './rest-lists.ts';
 import { checkPreconditions } from './rest-preconditions.ts';
 import type { Situation } from './situations.ts';
 import { isCrowded, openStage, type Stage } from './stage.ts';
+import { checkStreams } from './streams.ts';
 
 type Options = {
   /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
@@ -46,6 +50,13 @@ export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE 
     each('links are there exactly where what they lead to changes something, for everybody in every state', async (on, of) => {
       await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
     });
+    each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams);
+    each('what has happened is told to whoever may know, and leads to how it was', async (on, of) => {
+      await inTurn(domain, on.found.situations, (situation) => checkHistory(on, of, situation));
+    });
+    each('what somebody tampers with is found, in every column of every table', checkTampering);
+    each('built again, and carried elsewhere, the read model is the same', checkRebuilding);
+    each('what is personal goes with its person, wherever it got to', checkErasure);
     describeReadings(domain);
   });
 };

@@ -103,7 +103,7 @@ const versionOf = async ({ session, admin }: Stage, { path }: Made, cursor?: str
 
 /** What a link cannot foresee: how many others there are, what would be left behind, and what the author's own code decides. */
 const isApart = (domain: Domain, kind: Kind, command: CommandInfo, code: unknown): boolean => {
-  if (command.decide !== undefined) return true;
+  if (command.decide !== undefined || String(code).endsWith('_exists')) return true;
   if (code === undefined) return false;
   const foreseen = new Set<unknown>(refusalsOf(domain, kind, command.when).map((refusal) => refusal.code));
   return !foreseen.has(code) && new Set<unknown>(refusalsOfCommand(domain, kind, command)).has(code);

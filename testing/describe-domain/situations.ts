@@ -15,7 +15,7 @@ import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './fo
 
 /** Somebody of whom there are two in each role, and one administrator. */
 export type PersonKey = string;
-type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
+export type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
 
 const personsOf = ({ roles }: Domain): readonly Planned[] =>
   [...roles.filter((role) => role !== 'anonymous' && role !== 'admin').flatMap((role) => [`${role} 1`, `${role} 2`]), 'admin'].map(
@@ -23,7 +23,15 @@ const personsOf = ({ roles }: Domain): readonly Planned[] =>
   );
 
 /** One command of the search, and who may give it. */
-export type Step = { readonly actor: PersonKey; readonly command: CommandInfo; readonly form: Row };
+export type Step = { readonly actor: PersonKey; readonly command: CommandInfo; readonly form: Row; readonly told: readonly Told[] };
+
+/** One event of it, and what was and is. */
+export type Told = {
+  readonly type: string;
+  readonly isInternal: boolean;
+  readonly before: AggregateState;
+  readonly after: AggregateState;
+};
 
 /** An aggregate in one of its states, and how it comes there. */
 export type Situation = {
@@ -195,9 +203,16 @@ class Search {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
         const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
-        const after = events.reduce((each, event) => evolve(each, { ...event, metadata }), state);
+        const told: Told[] = [];
+        let after = state;
+        for (const event of events) {
+          const before = after;
+          after = evolve(before, { ...event, metadata });
+          const isInternal = Object.values(kind.events).some(({ type, internal }) => type === event.type && internal);
+          told.push({ type: event.type, isInternal, before, after });
+        }
         this.#taken.add(command);
-        return { state: after, steps: [...steps, { actor: actor.key, command, form }] };
+        return { state: after, steps: [...steps, { actor: actor.key, command, form, told }] };
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
       }

@@ -43,6 +43,17 @@ const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
   value: [],
 };
 
+/** Too short a text would be found everywhere. */
+const MARKER_CHARACTERS = 12;
+
+/** A word that nothing else has, as far as the field has room for it: whoever looks for it finds this value and no other. */
+export const markerOf = (def: FieldDef): string | undefined => {
+  if (def.kind !== 'text') return undefined;
+  const word = `mark${Array.from({ length: 16 }, () => LETTERS[Math.floor(Math.random() * LETTERS.length)]).join('')}`;
+  return [word, word.slice(0, MARKER_CHARACTERS)].find((text) => def.demanded.safeParse(text).success);
+};
+const LETTERS = 'abcdefghijkmnopqrstuvwxyz';
+
 const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
   switch (def.kind) {
     case 'choice':

@@ -1,0 +1,141 @@
+import type { Row } from '#kernel/registry/registry.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import { type Source, sourcesOf } from '../../query/sources.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { createDatabase } from '../../test/engines/database.ts';
+import { operate } from '../../test/engines/installation.ts';
+import { otherThan } from '../../test/engines/other-than.ts';
+import { startRole } from '../../test/engines/role-process.ts';
+import { inDatabase } from '../../test/engines/search-everywhere.ts';
+import { until } from '../../test/engines/until.ts';
+import type { Checks } from './checks.ts';
+import { isCrowded, type Stage } from './stage.ts';
+
+type Column = { readonly name: string; readonly type: string };
+type Table = { readonly table: string; readonly values: ReadonlyMap<string, readonly string[]> };
+type Finding = { readonly kind: string; readonly table?: string; readonly columns?: readonly { readonly name: string }[] };
+
+/** Whatever is changed behind the back of Annals is found, in each column of each table, and nothing is once it is as it was. */
+export const checkTampering = async (stage: Stage, checks: Checks): Promise<void> => {
+  if (!isCrowded(stage.domain))
+    for (let round = 0; round < ROUNDS; round += 1) for (const situation of stage.found.situations) await stage.make(situation);
+  await stage.read('/', stage.admin);
+  checks.equal(await findings(stage), [], 'nothing is found before anything is tampered with');
+  for (const table of tablesIn(stage)) await checkTable(stage, checks, table);
+  checks.equal(await findings(stage), [], 'nothing is found once all is as it was');
+};
+/** So that there are as many rows as columns. */
+const ROUNDS = 2;
+
+const tablesIn = ({ domain }: Stage): readonly Table[] => {
+  const words = new Map(
+    sourcesOf(domain).all.flatMap((source) => [source, ...source.items].map(({ table, members }) => [table, valuesIn(members)])),
+  );
+  const { ofStreams, views } = tablesOf(domain);
+  return [...ofStreams, ...views].map(({ name }) => ({
+    table: `read_model.${name}`,
+    values: words.get(`read_model.${name}`) ?? new Map(),
+  }));
+};
+
+const valuesIn = (members: Source['members']): ReadonlyMap<string, readonly string[]> =>
+  new Map(members.flatMap(({ column, def: { values } }) => (values === undefined ? [] : [[column, values] as const])));
+
+/** Another column in each row, then one row that is gone, and one that was never made. */
+const checkTable = async (stage: Stage, checks: Checks, { table, values }: Table): Promise<void> => {
+  const { DATABASE_URL = '' } = stage.installation.settings;
+  const columns = await columnsOf(DATABASE_URL, table);
+  const names = columns.map(({ name }) => name).join();
+  const forged = await inDatabase(DATABASE_URL, async (client) => {
+    await client.query(`create table public.kept_rows as select ${names} from ${table}`);
+    const { rows } = await client.query<{ ctid: string }>(`select ctid::text from ${table} order by 1 limit ${columns.length}`);
+    for (const [index, { ctid }] of rows.entries()) {
+      const { name, type } = columns[index] as Column;
+      await client.query(`update ${table} set ${name} = ${otherIn(values, name, type)} where ctid = '${ctid}'`);
+    }
+    return columns.slice(0, rows.length).map(({ name }) => name);
+  });
+  try {
+    const found = (await findings(stage)).filter((finding) => finding.table === table.split('.')[1]);
+    const named = new Set(found.flatMap(({ columns: of = [] }) => of.map(({ name }) => name)));
+    // A row with another key is one that is missing and one too many.
+    const keys = new Set([
+      'id',
+      ...columns.map(({ name }) => name).filter((name) => found.some(({ kind }) => /missing|extra|unknown/.test(kind)) && !named.has(name)),
+    ]);
+    for (const name of forged)
+      checks.equal(
+        named.has(name) || keys.has(name),
+        true,
+        `${table}.${name} that was forged is found: ${JSON.stringify(found).slice(0, 1_000)}`,
+      );
+    checks.equal(
+      found.length >= forged.length,
+      true,
+      `as many findings in ${table} as rows were forged: ${found.length} of ${forged.length}`,
+    );
+  } finally {
+    await inDatabase(DATABASE_URL, async (client) => {
+      await client.query(`delete from ${table}`);
+      await client.query(`insert into ${table} (${names}) select ${names} from public.kept_rows`);
+      await client.query('drop table public.kept_rows');
+    });
+  }
+};
+
+const columnsOf = (url: string, table: string): Promise<readonly Column[]> =>
+  inDatabase(url, async (client) => {
+    const { rows } = await client.query<Column>(
+      `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+      [table],
+    );
+    return rows;
+  });
+
+const otherIn = (values: ReadonlyMap<string, readonly string[]>, name: string, type: string): string => {
+  const words = values.get(name);
+  if (words === undefined) return otherThan(name, type);
+  const next = words.map((word, index) => `when '${word}' then '${words[(index + 1) % words.length]}'`);
+  return `case ${name} ${next.join(' ')} end`;
+};
+
+const findings = async ({ installation, domain }: Stage): Promise<readonly Finding[]> => {
+  const printed = await operate(['audit', 'verify', '--json'], installation.settings, domain).catch((error: Error) => error.message);
+  const report = printed.split('\n').find((line) => line.startsWith('{'));
+  if (report === undefined) throw new Error(`there is no report: ${printed}`);
+  return (JSON.parse(report) as { readonly findings: { readonly listed: readonly Finding[] } }).findings.listed;
+};
+
+/** Built again while it is in use, and carried elsewhere, the read model has the same rows. */
+export const checkRebuilding = async (stage: Stage, checks: Checks): Promise<void> => {
+  const { installation, domain } = stage;
+  const { settings } = installation;
+  await stage.read('/', stage.admin);
+  const before = await rowsOf(stage, settings.DATABASE_URL ?? '');
+  await operate(['projection', 'rebuild'], settings, domain);
+  checks.equal(await rowsOf(stage, settings.DATABASE_URL ?? ''), before, 'the rows after a rebuild');
+  checks.equal(await findings(stage), [], 'nothing is found after a rebuild');
+  await using folder = await temporaryDataDir();
+  await operate(['log', 'export', `${folder.path}/export`, '--keys'], settings, domain);
+  await using database = await createDatabase();
+  await using dataDir = await temporaryDataDir();
+  const copy = { ...settings, DATABASE_URL: database.url, DATA_DIR: dataDir.path };
+  await operate(['log', 'import', `${folder.path}/export`], copy, domain);
+  await using projector = startRole('main.ts projector', copy);
+  await projector.logged('Annals is ready.');
+  const wanted = JSON.stringify(before);
+  const look = async () => rowsOf(stage, database.url).catch(() => undefined);
+  const rows = await until(look, (seen) => JSON.stringify(seen) === wanted).catch(look);
+  checks.equal(rows, before, 'the rows of a copy');
+};
+
+const rowsOf = (stage: Stage, url: string): Promise<Readonly<Record<string, readonly Row[]>>> =>
+  inDatabase(url, async (client) => {
+    const all: Record<string, readonly Row[]> = {};
+    for (const { table } of tablesIn(stage)) {
+      const { rows } = await client.query<{ row: Row }>(`select row_to_json(t) as row from ${table} t order by row_to_json(t)::text`);
+      all[table] = rows.map(({ row }) => row);
+    }
+    return all;
+  });

@@ -1,0 +1,41 @@
+import type { AggregateState } from '#kernel/decide/state.ts';
+import { type Asking, mayAs, UnknownCondition } from './declared.ts';
+import type { Found, Planned, Situation, Told } from './situations.ts';
+import type { Actor, Stage } from './stage.ts';
+
+/** What is told of a situation to somebody: of each event those may know who could read what was before it, or can read what is after it. */
+export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readonly Told[] => {
+  if (actor.token === undefined) return [];
+  const asking = planned(stage, actor);
+  const { kind } = situation;
+  const isReadable = (state: AggregateState): boolean => state.status === 'present' && mayAs(asking, kind, 'read', state.fields);
+  return situation.steps
+    .flatMap(({ told }) => told)
+    .filter(({ before, after, isInternal }) => !isInternal && (isReadable(before) || isReadable(after)));
+};
+
+/** Nothing where the declaration asks for what this suite cannot tell. */
+export const toldIfKnown = (...[stage, actor, situation]: Parameters<typeof toldTo>): readonly Told[] | undefined => {
+  try {
+    return toldTo(stage, actor, situation);
+  } catch (error) {
+    if (error instanceof UnknownCondition) return undefined;
+    throw error;
+  }
+};
+
+/** The people as the search knew them. */
+const planned = ({ domain, found }: Stage, { key, role }: Actor): Asking => ({
+  domain,
+  role,
+  callerId: personIn(found, key)?.id ?? null,
+  find(kind, id) {
+    if (kind === 'user') {
+      const person = found.persons.find((each) => each.id === id);
+      return person && { id: person.id, role: person.role, name: person.key };
+    }
+    return found.byId.get(Number(id))?.state.fields;
+  },
+});
+
+const personIn = ({ persons }: Found, key: string): Planned | undefined => persons.find((person) => person.key === key);
