@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
+import { type Appended, type EventLog, NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
@@ -18,6 +18,8 @@ export type Target<State, Event> = {
   readonly stream: StreamName;
   /** Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are against it. */
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;
+  /** What the decision was made on beside the state, which must be there still when its events are appended. */
+  reads?(): readonly ReadAt[];
   /** Runs before the append, which will expect the version of `basis`: where another stream must be written first. */
   prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
 };
@@ -108,6 +110,7 @@ const create = async <State, Event extends AnnalsEvent>(
   targetOf: (id: number) => Target<State, Event>,
   circumstances: Circumstances,
 ): Promise<Appended & { readonly id: number }> => {
+  let moves = 0;
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
     const id = circumstances.ids.aggregate(attempt);
     const target = targetOf(id);
@@ -119,6 +122,12 @@ const create = async <State, Event extends AnnalsEvent>(
       return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
     } catch (error) {
       if (!(error instanceof StaleVersion)) throw error;
+      if (target.reads === undefined || moves >= ATTEMPTS_MAX) continue;
+      // What it read has changed, and its id is free as before.
+      const { version } = await dependencies.states.load(target.decider, target.stream);
+      if (version > NO_STREAM) continue;
+      moves += 1;
+      attempt -= 1;
     }
   }
   throw new Rejection('conflict');
@@ -135,11 +144,14 @@ const append = async <State, Event extends AnnalsEvent>(
   { log, codec, states }: Dependencies,
   { target, basis, events, circumstances }: Decided<State, Event>,
 ): Promise<Appended> => {
-  const { decider, stream, prepare } = target;
+  const { decider, stream, prepare, reads } = target;
   await prepare?.(events, basis);
   const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
-  const appended = await log.append(stream, basis.version, encoded);
+  const read = reads?.() ?? [];
+  const appended = await (read.length === 0
+    ? log.append(stream, basis.version, encoded)
+    : log.append(stream, basis.version, encoded, { reads: read }));
   const happened = events.map((event) => ({ ...event, metadata: circumstances.metadata }));
   states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
   return appended;

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
+import { readingIn } from '#kernel/registry/demand-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -12,6 +13,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
@@ -55,6 +57,7 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
   const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, clock, webhooks = WEBHOOK_RULES } = dependencies;
+  demandFencing(domain, eventLog);
   const codec = createCodec(dependencies);
   const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
@@ -75,6 +78,15 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });
   const followers = opening.move();
   return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };
+};
+
+/** What a command reads of others must be held still by the log itself. */
+const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
+  const reading = fencesReads ? undefined : readingIn(domain);
+  if (reading !== undefined)
+    throw new StartRefused(
+      `${reading}, which EventStoreDB cannot hold still until its events are appended: keep the event log in PostgreSQL, or leave \`reads\` out.`,
+    );
 };
 
 type Handlers = Readonly<Record<string, AnyHandler>>;

@@ -110,6 +110,23 @@ const WRONG: readonly Wrong[] = [
     `'decide' is missing`,
   ],
   ['a decision by an unknown field', 'state.title', 'state.titel', 'titel', 'TS2551', `'titel' does not exist`],
+  ['a command that reads what is no reference', `next: ['finish']`, `reads: ['title']`, `'title'`, 'TS2322', `'"title"' is not assignable`],
+  [
+    'a decision by an unknown field of what it reads',
+    `decide: ({ state }) => (state.title`,
+    `reads: ['article'], decide: ({ reads }) => (reads.article?.titel`,
+    'titel',
+    'TS2551',
+    `'titel' does not exist`,
+  ],
+  [
+    'a decision by what may not be there',
+    `decide: ({ state }) => (state.title`,
+    `reads: ['article'], decide: ({ reads }) => (reads.article.title`,
+    'reads.article',
+    'TS18047',
+    `'reads.article' is possibly 'null'`,
+  ],
   ['a decision for an unknown event', `['gone'] :`, `['went'] :`, `(state.title === ''`, 'TS2322', `'"went"' is not assignable`],
   [
     'a decision by an unknown field of the form',

@@ -5,6 +5,7 @@ import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { contentSchema } from '#kernel/decide/forms.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
+import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -16,7 +17,8 @@ import { demand } from '../handler.ts';
 import { changesByPatch, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
-import { contextOf, preparing, streamOf, type Target, toEvents } from './target.ts';
+import { bothOf } from './seen.ts';
+import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
   readonly kind: Kind;
@@ -49,16 +51,19 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
   const type = typeOfCommand(kind, command.name);
   const writes = writesOf(kind, command);
   const ofParts = partsWritten(kind, command);
+  const reads = readsOf(kind, command);
   const own = rules[kind.name];
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
+    const fence: Fence = new Map();
     const target: Target = {
       decider,
       stream: streamOf(kind, id),
       async decide(state) {
         const isThere = state.status !== 'absent';
         const fields = isThere ? state.fields : { id };
-        const look = isThere ? await see(kind, fields) : lookNowhere;
+        fence.clear();
+        const look = isThere ? await see(kind, fields, { reads, fence }) : lookNowhere;
         const demandTo = (operation: string): void => {
           // Otherwise the decider says that there is nothing.
           if (isThere || isOfId(domain, kind, operation)) demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
@@ -68,10 +73,12 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         if (isThere && ofParts.isGone(given, fields, mayRead)) return [];
         const form = formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
-        const events = toEvents(decider.decide({ ...form, type }, state, contextOf(sent, look)));
+        const after = reads.length > 0 && isThere ? await see(kind, referencesAfter(kind, fields, form), { reads, fence }) : lookNowhere;
+        const events = toEvents(decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after))));
         own?.refuse(events, sent);
         return events;
       },
+      ...fenced(reads, fence),
       ...preparing(limits.announce(kind, id, sent.circumstances.metadata), own?.announce(id, sent)),
     };
     return { id, ...(await executor.change(target, sent.circumstances)) };

@@ -3,6 +3,7 @@ import { type Command, creationOf, typeOfCommand } from '#kernel/decide/decide.t
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { editOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
+import { readsOf } from '#kernel/decide/reads.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -13,7 +14,7 @@ import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createSee } from './seen.ts';
-import { contextOf, preparing, streamOf, type Target, toEvents } from './target.ts';
+import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to the aggregates of a domain, users among them. */
 export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
@@ -62,11 +63,13 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const operation = operationOf(kind, command.name);
   const further = command.next.map((next) => [next, operationOf(kind, next)] as const);
   const own = rules[kind.name];
+  const reads = readsOf(kind, command);
   const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
   return (given: Command, sent) => {
     const { caller, circumstances } = sent;
     const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
     const owner = ownerKey === undefined ? undefined : ownerOf(caller, named, `/${ownerKey}`);
+    const fence: Fence = new Map();
     const targetFor = (id: number): Target => ({
       decider,
       stream: streamOf(kind, id),
@@ -74,7 +77,8 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         const form: Record<string, unknown> & Command = { ...given, [idKey]: id };
         if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
-        const look = await see(kind, fields);
+        fence.clear();
+        const look = await see(kind, fields, { reads, fence });
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
@@ -88,6 +92,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (kind.parent !== undefined) await demandPresent();
         return toEvents(events);
       },
+      ...fenced(reads, fence),
       ...preparing(limits.announce(kind, id, circumstances.metadata), own?.announce(id, sent)),
     });
     return executor.create(targetFor, circumstances);

@@ -6,33 +6,56 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { States } from '../states.ts';
-import { streamOf } from './target.ts';
+import { type Fence, streamOf } from './target.ts';
 
 /** The states of what a decision asks by references, and whatever else does, as the log says now. */
-export type See = (kind: Kind, fields: Row, also?: Expression) => Promise<Look>;
+export type See = (kind: Kind, fields: Row, more?: Seeing) => Promise<Look>;
+
+type Seeing = {
+  readonly also?: Expression | undefined;
+  /** References by which the decision is given states; what is seen behind them is fenced. */
+  readonly reads?: readonly string[];
+  readonly fence?: Fence;
+};
 
 export const createSee = (domain: Domain, states: States): See => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
-  return async (kind, fields, also) => {
+  return async (kind, fields, { also, reads = [], fence } = {}) => {
     const asked = paths.get(kind) ?? NOTHING;
-    if (asked.size === 0 && also === undefined) return lookNowhere;
+    if (asked.size === 0 && also === undefined && reads.length === 0) return lookNowhere;
     const seen = new Map<string, AggregateState>();
-    const follow = async (from: Kind, { fields: at, asked }: { fields: Row; asked: Paths }): Promise<void> => {
+    const isRead = (field: string): boolean => reads.includes(field);
+    const follow = async (from: Kind, { fields: at, asked, isFenced = isRead }: Following): Promise<void> => {
       for (const [field, further] of asked) {
         const def = from.fields[field];
         const target = def && domain.kinds[targetOf(def)];
         const id = at[field];
         if (target === undefined || typeof id !== 'number') continue;
-        const { state } = await states.load(deciderOf(domain, target), streamOf(target, id));
+        const stream = streamOf(target, id);
+        const { state, version } = await states.load(deciderOf(domain, target), stream);
+        const isHeld = isFenced(field);
+        if (isHeld && fence?.has(stream) === false) fence.set(stream, version);
         seen.set(`${target.name} ${id}`, state);
-        if (state.status !== 'absent') await follow(target, { fields: state.fields, asked: further });
+        if (state.status !== 'absent') await follow(target, { fields: state.fields, asked: further, isFenced: () => isHeld });
       }
     };
     await follow(kind, { fields, asked });
     if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
+    const unasked = reads.filter((field) => !asked.has(field));
+    await follow(kind, { fields, asked: new Map(unasked.map((field) => [field, NOTHING])) });
     return (name, id) => seen.get(`${name} ${id}`) ?? ABSENT;
   };
 };
+
+/** What was seen before, and what a form refers to. */
+export const bothOf =
+  (before: Look, after: Look): Look =>
+  (kind, id) => {
+    const state = before(kind, id);
+    return state.status === 'absent' ? after(kind, id) : state;
+  };
+
+type Following = { readonly fields: Row; readonly asked: Paths; readonly isFenced?: (field: string) => boolean };
 
 /** The references that are followed, each with those that are followed from there. */
 type Paths = Map<string, Paths>;

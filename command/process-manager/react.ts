@@ -8,6 +8,7 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
+import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
@@ -21,8 +22,8 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Limits } from '../aggregates/limits.ts';
-import { createSee, type See } from '../aggregates/seen.ts';
-import { preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
+import { bothOf, createSee, type See } from '../aggregates/seen.ts';
+import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
 import { type Circumstances, seededIds } from '../circumstances.ts';
 import type { Executor } from '../execute.ts';
 import type { States } from '../states.ts';
@@ -163,12 +164,18 @@ const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, gi
   const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
     const parsed = schema.parse({ type, [key]: id, ...form });
-    const asked = { id: Number(id), form: parsed, only, isCreation: false, list: command.list };
+    const asked = { id: Number(id), form: parsed, only, isCreation: false, list: command.list, reads: readsOf(kind, command) };
     await executor.change(targetOf(parts, kind, asked, given), circumstances);
     return;
   }
   const parsed = schema.parse({ type, ...form });
-  const begun = (made: number): Asked => ({ id: made, form: { ...parsed, [key]: made }, only, isCreation: true });
+  const begun = (made: number): Asked => ({
+    id: made,
+    form: { ...parsed, [key]: made },
+    only,
+    isCreation: true,
+    reads: readsOf(kind, command),
+  });
   await executor.create((made) => targetOf(parts, kind, begun(made), given), circumstances);
 };
 
@@ -177,16 +184,18 @@ type Asked = {
   readonly form: Row;
   readonly only: Expression | undefined;
   readonly isCreation: boolean;
+  readonly reads: readonly string[];
   readonly list?: ListInfo | undefined;
 };
 
 const targetOf = (
   { domain, limits, see }: Parts,
   kind: Kind,
-  { id, form, only, isCreation, list }: Asked,
+  { id, form, only, isCreation, list, reads }: Asked,
   { task, metadata }: Given,
 ): Target => {
   const decider = deciderOf(domain, kind);
+  const fence: Fence = new Map();
   return {
     decider,
     stream: streamOf(kind, id),
@@ -196,10 +205,13 @@ const targetOf = (
       const { fields } = isCreation ? creationOf(kind)(form, state) : state.status === 'present' ? state : { fields: { id } };
       // Nor has an item that was removed, or whose aggregate was never there.
       if (list !== undefined && task.task === 'run' && !itemsOf(fields, list).some((item) => item.id === form[list.id.name])) return [];
-      const look = await see(kind, fields, only);
+      fence.clear();
+      const before = await see(kind, fields, { also: only, reads, fence });
+      const look = reads.length === 0 ? before : bothOf(before, await see(kind, referencesAfter(kind, fields, form), { reads, fence }));
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));
     },
+    ...fenced(reads, fence),
     ...preparing(limits.announce(kind, id, metadata)),
   };
 };

@@ -105,7 +105,8 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       spent.push({ name: timer.name, causeId: cause.id });
       const only = conditionOf(domain, kind, timer);
       const state = stateAt(history, standing.dueMs);
-      if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, only)))) tasks.push(task);
+      if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, { also: only }))))
+        tasks.push(task);
     }
     await inTransaction(
       pool,

@@ -5,6 +5,7 @@ import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
 import { type Context, guardOf, invariantOf } from './guards.ts';
 import { itemDraftOf } from './items.ts';
+import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
@@ -32,7 +33,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
   const isCreation = command.kind === 'create';
   const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
   const guard = guardOf(domain, kind, command.when);
-  const choose = choiceOf(kind, command);
+  const choose = choiceOf(domain, kind, command);
   const invariants = Object.entries(kind.invariants).map(([name, condition]) => invariantOf(domain, kind, { name, condition }));
   return (form, state, context) => {
     const before = begun(form, state);
@@ -109,13 +110,18 @@ type Draft = {
 type Chosen = readonly [Draft, Row];
 
 /** The events that a command comes to: the one that it emits, or those that its own function names. */
-const choiceOf = (kind: Kind, command: CommandInfo): ((form: Row, before: Present, context: Context) => readonly Chosen[]) => {
+const choiceOf = (
+  domain: Domain,
+  kind: Kind,
+  command: CommandInfo,
+): ((form: Row, before: Present, context: Context) => readonly Chosen[]) => {
   const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
   const all = [...drafts.values()].slice(0, 1).map((draft): Chosen => [draft, {}]);
   const { decide } = command;
   if (decide === undefined) return () => all;
-  return (form, { fields }, { callerId, at }) =>
-    decide({ state: fields, form, callerId, now: at } as never).map((decided): Chosen => {
+  const read = readerOf(domain, kind, command);
+  return (form, { fields }, { callerId, at, look }) =>
+    decide({ state: fields, form, callerId, now: at, reads: read(fields, form, look) } as never).map((decided): Chosen => {
       const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
       const draft = drafts.get(name);
       if (draft === undefined) throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);

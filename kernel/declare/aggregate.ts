@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one type: what an author may write of an aggregate.
 // What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
 import type { Asked, Condition, ValueMatch } from './conditions.ts';
-import type { Choice, Field, Fields, Instant, List, Ref, States, ValueOf, ValuesOf } from './fields.ts';
+import type { Choice, Field, Fields, Instant, List, Ref, States, TargetOf, ValueOf, ValuesOf } from './fields.ts';
 import type { Commanded, Run } from './run.ts';
 
 // ── Which fields are what ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +97,7 @@ export type DataKey<E> =
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
 // ── Commands: what can be asked for ──────────────────────────────────────────────────────────────────────────────────────────
-type CommandSpec<EventName, Plain, Cond, FieldName, Decision> = {
+type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   /** What it does, as one would ask for it: “Publish an article”. */
   readonly says?: string;
   /** What must be true of the aggregate; otherwise the command is refused, and no link leads to it. */
@@ -106,6 +106,11 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision> = {
   readonly requires?: readonly FieldName[];
   /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
+  /**
+   * References whose aggregates `decide` is given as `reads`. They, and what the conditions and rights of this command ask behind them, are the
+   * same when its events are appended; if they have changed meanwhile, it is decided anew. The event log in PostgreSQL only.
+   */
+  readonly reads?: readonly Reference[];
   /** Commands without a form that the same request can ask for: `"publish": true` in the form of `create`. */
   readonly next?: readonly string[];
 } /** The event that happens. */ & (
@@ -121,12 +126,19 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision> = {
 type Computed = { readonly [field: string]: unknown };
 /** Events that hold only what the form and the declaration say. */
 type PlainOf<E> = { [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N }[keyof E & string];
+type StateOf<F, D> = { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
+/** Of what is declared later, nothing but its id is known. */
+type StateBehind<A> = A extends { readonly fields: infer F; readonly derived: infer D } ? StateOf<F, D> : { readonly id: number };
 /** What a decision can depend on. */
 export type Given<F extends Fields, D> = {
   /** The aggregate as it is: its id, fields and derived numbers. Of lists, the items. */
-  readonly state: { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
+  readonly state: StateOf<F, D>;
   /** As forms name the fields; what was not given is not there. */
   readonly form: { readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]> };
+  /** What the references lead to that the command names in its `reads`, by the form if that gives another; null if it is not there. */
+  readonly reads: {
+    readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? K : never]: StateBehind<TargetOf<F[K]>> | null;
+  };
   /** The user who asks, unless nobody is signed in. */
   readonly callerId: number | null;
   /** The time of the command, which its events get. */
@@ -147,7 +159,7 @@ type DecisionOn<F, E, N> = N extends keyof E
   : never;
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
 export type CommandsOf<F extends Fields, D, E, Cond> = {
-  readonly [name: string]: CommandSpec<keyof E & string, PlainOf<E>, Cond, keyof F & string, Given<F, D>>;
+  readonly [name: string]: CommandSpec<keyof E & string, PlainOf<E>, Cond, keyof F & string, Given<F, D>, RefKey<F>>;
 };
 
 // ── Rights ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
 import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
+import { demandReads } from './demand-reads.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
@@ -48,6 +49,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
   };
   demandLists(domain);
   demandParts(domain);
+  demandReads(domain);
   demandLimits(domain);
   demandReactions(domain);
   demandViews(domain);

@@ -271,6 +271,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     internal: spec.internal === true,
     says: spec.says as string | undefined,
     when: spec.when,
+    reads: (spec.reads ?? []) as readonly string[],
     decide: spec.decide as CommandInfo['decide'],
   };
 };

@@ -62,6 +62,8 @@ export type CommandInfo = {
   /** As one would ask for it. */
   readonly says: string | undefined;
   readonly when: unknown;
+  /** The references whose aggregates stay as they were read until its events are appended. */
+  readonly reads: readonly string[];
   readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;

@@ -26,8 +26,13 @@ export type EventLog = AsyncDisposable & {
    * Appends all events or none, durably, and answers with the version and position of the last one.
    * Repeating an append with the same event ids and the same expectation answers as the first time did.
    * Throws `LogWentBack` where the log has lost `seen`, and then has stored nothing where the engine can tell in the same transaction.
+   * Stores nothing either, and throws `StaleVersion`, if one of the streams of `reads` is at another version; only an engine that
+   * `fencesReads` takes any.
    */
-  append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[], seen?: Seen): Promise<Appended>;
+  append(stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[], when?: AppendWhen): Promise<Appended>;
+
+  /** Whether an append can depend on the versions of other streams. */
+  readonly fencesReads?: true;
 
   /** Reads a stream from version `from` (1 unless told) to its present end, in pages; a missing stream has no events. */
   read(stream: StreamName, from?: Version): AsyncIterable<readonly RecordedEvent[]>;
@@ -50,6 +55,12 @@ export type EventLog = AsyncDisposable & {
   /** Resolves where the log can be read, and takes appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;
 };
+
+/** What an append depends on beside the version of its own stream. */
+type AppendWhen = { readonly seen?: Seen | undefined; readonly reads?: readonly ReadAt[] | undefined };
+
+/** A stream at the version at which it was read; `NO_STREAM` if there was none. */
+export type ReadAt = { readonly stream: StreamName; readonly version: Version };
 
 /** An event whose place in the log is known. */
 export type Seen = { readonly position: Position; readonly id: EventId };

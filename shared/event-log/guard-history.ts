@@ -27,11 +27,11 @@ export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<L
   const looking = history.lookNowAndThen(closed.signal);
   return {
     ...eventLog,
-    async append(stream, expected, events) {
+    async append(stream, expected, events, when) {
       history.refuseIfLost();
       const seen = history.last;
       try {
-        const appended = await eventLog.append(stream, expected, events, seen);
+        const appended = await eventLog.append(stream, expected, events, { ...when, seen });
         // The repetition of an earlier append, or an append to a log that went back.
         if (seen && appended.position <= seen.position) await history.demand();
         const id = events.at(-1)?.id;

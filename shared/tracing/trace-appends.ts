@@ -7,14 +7,14 @@ export const traceAppends = (log: EventLog, tracing: Tracing): EventLog => {
   if (!tracing.isOn) return log;
   return {
     ...log,
-    async append(stream, expected, events) {
+    async append(stream, expected, events, when) {
       const trace = traceOf(events[0]);
-      if (trace === undefined) return log.append(stream, expected, events);
+      if (trace === undefined) return log.append(stream, expected, events, when);
       const [kind] = stream.split('-', 1);
       const attributes = { 'annals.stream.kind': kind, 'annals.event.types': events.map(({ type }) => type) };
       const span = tracing.start('append', { parent: trace, attributes });
       try {
-        const appended = await log.append(stream, expected, events);
+        const appended = await log.append(stream, expected, events, when);
         span.set({ 'annals.position': appended.position });
         return appended;
       } catch (error) {

@@ -140,11 +140,11 @@ export const mortal =
   (dies: (stream: StreamName) => 'before' | 'after' | undefined) =>
   (log: EventLog): EventLog => ({
     ...log,
-    async append(stream, expected, events) {
-      const when = dies(stream);
-      if (when === 'before') throw new Died();
-      const appended = await log.append(stream, expected, events);
-      if (when === 'after') throw new Died();
+    async append(stream, expected, events, when) {
+      const died = dies(stream);
+      if (died === 'before') throw new Died();
+      const appended = await log.append(stream, expected, events, when);
+      if (died === 'after') throw new Died();
       return appended;
     },
   });

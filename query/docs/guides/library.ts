@@ -28,6 +28,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'conditions',
       'reactions',
       'limits',
+      'reads',
       'views',
       'dependencies',
     ],

@@ -3,7 +3,7 @@ import { BACKWARDS, END, type EventStoreDBClient, type JSONEventData, jsonEvent 
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { askAgain } from '../ask-again.ts';
 import { type CheckedEvent, checkAppend } from '../check-append.ts';
-import { LogWentBack, StaleVersion } from '../errors.ts';
+import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
 import { type EventLog, FIRST, type NewEvent, NO_STREAM, type Seen, START } from '../event-log.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
@@ -39,7 +39,9 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   const resources = opening.move();
   return {
     identity,
-    append: async (stream, expected, events, seen) => {
+    append: async (stream, expected, events, { seen, reads = [] } = {}) => {
+      // An append of EventStoreDB expects the version of one stream.
+      if (reads.length > 0) throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
       const checked = checkAppend(stream, expected, events);
       const data = events.map((event, index) => toEventData(event, checked[index]));
       const stored = await appender.append({ stream, expected, events: data });

@@ -33,6 +33,16 @@ test('appends of one turn share a transaction, and a lone one goes at once', asy
   expect(batches).toEqual([['a-1'], ['a-2', 'a-3', 'a-4']]);
 });
 
+test('an append that depends on other streams has a transaction of its own, in its turn', async () => {
+  const batches: string[][] = [];
+  await using commits = commitInto(noting(batches));
+  const reads = [{ stream: 'b-1' as StreamName, version: 1 as Version }];
+  const reading = (stream: string): ProposedAppend => ({ ...propose(stream), reads });
+  const all = [propose('a-1'), reading('a-2'), propose('b-1'), reading('a-3'), reading('a-4'), propose('a-5')];
+  await Promise.all(all.map((each) => commits.append(each)));
+  expect(batches).toEqual([['a-1', 'b-1', 'a-5'], ['a-2'], ['a-3'], ['a-4']]);
+});
+
 test('what arrives while a transaction is in flight goes into the next, and never into a second one beside it', async () => {
   const batches: string[][] = [];
   let inFlight = 0;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName } from '#shared/brands.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
-import type { Appended, ExpectedVersion, Seen } from '../event-log.ts';
+import type { Appended, ExpectedVersion, ReadAt, Seen } from '../event-log.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
@@ -10,6 +10,8 @@ export type ProposedAppend = {
   readonly events: readonly CheckedEvent[];
   /** The log must still have it. */
   readonly seen?: Seen | undefined;
+  /** Must still be at these versions. It goes alone, because what is in its batch could move them. */
+  readonly reads?: readonly ReadAt[] | undefined;
 };
 
 /** Stores a batch in one transaction; in the order asked, each append's outcome, or undefined where its expectation did not hold. */
@@ -115,7 +117,8 @@ export class GroupCommit implements AsyncDisposable {
       const size = append.events.reduce((sum, event) => sum + event.bytes, 0);
       const fits = batch.length === 0 || (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
       const isAny = append.expected === 'any';
-      const joins = fits && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
+      const isApart = batch.length > 0 && [append, ...batch].some(isReading);
+      const joins = fits && !isApart && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
       joinable.set(append.stream, joins && isAny);
       if (!joins) {
         left.push(append);
@@ -162,6 +165,8 @@ export class GroupCommit implements AsyncDisposable {
     });
   }
 }
+
+const isReading = ({ reads = [] }: ProposedAppend): boolean => reads.length > 0;
 
 const settle = (batch: readonly Waiting[], outcomes: readonly (Appended | undefined)[]): void => {
   for (const [index, { stream, expected, resolve, reject }] of batch.entries()) {

@@ -45,8 +45,9 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
     lost,
     markLost: async ({ position, id }) => void (await readers.query(MARK_LOST, [identity, position, id])),
     isMarkedLost: async () => (await readLost(readers)).includes(identity),
-    async append(stream, expected, events, seen) {
-      const proposed = { stream, expected, events: checkAppend(stream, expected, events), seen };
+    fencesReads: true,
+    async append(stream, expected, events, when) {
+      const proposed = { stream, expected, events: checkAppend(stream, expected, events), ...when };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
@@ -97,13 +98,23 @@ const APPEND = {
   text: 'select id, version, position from event_log.append_after($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
+const APPEND_READING = {
+  name: 'event-log-append-reading',
+  text: 'select id, version, position from event_log.append_reading($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+};
+
 type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
 
 /** Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was seen. Undefined where an expectation did not hold. */
 const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): Promise<readonly (Appended | undefined)[]> => {
   const seen = newestSeen(batch);
   const values = [seen?.position ?? null, seen?.id ?? null, ...columnsOf(batch)];
-  const { rows } = await pool.query<Stored>({ ...APPEND, values });
+  // An append with reads is alone in its batch.
+  const reads = batch.flatMap((each) => each.reads ?? []);
+  const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) => each.join(SEPARATOR));
+  const { rows } = await pool.query<Stored>(
+    reads.length === 0 ? { ...APPEND, values } : { ...APPEND_READING, values: [...read, ...values] },
+  );
   const stored = new Map(rows.map(({ id, version, position }) => [id, { version, position }]));
   return batch.map(({ events }) => stored.get(events.at(-1)?.id ?? ''));
 };

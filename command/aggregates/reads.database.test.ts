@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Command } from '#kernel/decide/decide.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { integer, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
+import { Rejection } from '#shared/rejection.ts';
+import {
+  allEvents,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  Died,
+  mortal,
+  system,
+} from '../../test/engines/command-side.ts';
+import { later } from '../../test/engines/later.ts';
+import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+
+/** Claims that may only be submitted while their team is open, and within what it may spend. */
+const base = domain({ name: 'reading', roles: ['member'] });
+const { aggregate } = base;
+const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;
+const team = aggregate('team', {
+  fields: { budget: integer(0, 1_000), status: states('open', 'closed') },
+  events: {
+    formed: { creates: ['budget'] },
+    budgeted: { changes: ['budget'] },
+    closed: { sets: { status: 'closed' } },
+    opened: { sets: { status: 'open' } },
+    dissolved: { ends: true },
+  },
+  commands: {
+    form: { emits: 'formed' },
+    budget: { emits: 'budgeted' },
+    close: { emits: 'closed' },
+    open: { emits: 'opened' },
+    dissolve: { emits: 'dissolved' },
+  },
+  rights: anyone,
+});
+const claim = aggregate('claim', {
+  fields: { team: ref(team), amount: integer(1, 1_000), status: states('draft', 'submitted', 'approved') },
+  events: {
+    drafted: { creates: ['team', 'amount'] },
+    moved: { changes: ['team'] },
+    submitted: { sets: { status: 'submitted' } },
+    returned: { sets: { status: 'draft' } },
+    approved: { sets: { status: 'approved' } },
+  },
+  commands: {
+    draft: { emits: 'drafted', when: { team: 'open' }, reads: ['team'] },
+    move: {
+      emits: ['moved'],
+      reads: ['team'],
+      decide: ({ state, reads: { team: next } }) =>
+        next !== null && next.status === 'open' && next.budget >= state.amount ? ['moved'] : [],
+    },
+    submit: {
+      emits: ['submitted'],
+      reads: ['team'],
+      decide: ({ state, reads }) => ((reads.team?.budget ?? 0) >= state.amount ? ['submitted'] : []),
+    },
+    return: { emits: 'returned' },
+    approve: { emits: 'approved', when: { submitted: true, team: 'open' }, reads: ['team'] },
+  },
+  rights: anyone,
+});
+const reading = assemble(base, [team, claim]);
+const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as [(typeof LOG_ENGINES)[number]];
+const others = LOG_ENGINES.filter(([name]) => !/postgres/i.test(name));
+
+let world: CommandWorld;
+let side: CommandSide;
+let other: CommandSide;
+beforeAll(async () => {
+  world = await createCommandWorld(startLog);
+  side = await world.open(undefined, undefined, reading);
+  other = await world.open(undefined, undefined, reading);
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const give = async (command: Command, to: CommandSide = side, more = {}): Promise<number> =>
+  (await to.send(command as never, by(system, more))).id;
+const form = (budget: number) => give({ type: 'FormTeam', budget });
+const draft = (teamId: number, amount: number, to = side) => give({ type: 'DraftClaim', teamId, amount }, to);
+const expected = (error: unknown) => {
+  if (!(error instanceof Rejection)) throw error;
+};
+
+type Teams = Record<number, { open: boolean; budget: number }>;
+/** Whether each event of a claim fits its team as it was right before it, by the order of the log. */
+const misfits = async (): Promise<readonly string[]> => {
+  const [teams, claims]: [Teams, Record<number, { team: number; amount: number }>] = [{}, {}];
+  const wrong: string[] = [];
+  for (const { type, data, stream } of (await allEvents(side)) as readonly {
+    type: string;
+    stream: string;
+    data: Record<string, number>;
+  }[]) {
+    const id = Number(stream.split('-')[1]);
+    const at = teams[id] ?? { open: true, budget: 0 };
+    const its = claims[id] ?? { team: 0, amount: 0 };
+    const of = teams[data.teamId ?? its.team];
+    if (type === 'team.formed' || type === 'team.budgeted') teams[id] = { ...at, budget: data.budget as number };
+    if (type === 'team.closed' || type === 'team.opened') teams[id] = { ...at, open: type === 'team.opened' };
+    if (type === 'claim.drafted') claims[id] = { team: data.teamId as number, amount: data.amount as number };
+    if (type === 'claim.moved') claims[id] = { ...its, team: data.teamId as number };
+    const isOpen = of?.open === true;
+    const isAffordable = (of?.budget ?? 0) >= (claims[id]?.amount ?? 0);
+    const fits = {
+      'claim.drafted': isOpen,
+      'claim.approved': isOpen,
+      'claim.moved': isOpen && isAffordable,
+      'claim.submitted': isAffordable,
+    }[type];
+    if (fits === false) wrong.push(`${type} of ${stream}`);
+  }
+  return wrong;
+};
+
+test('a decision is given the states that it reads, and a guard through a reference is held as well', async () => {
+  const [poor, rich] = [await form(10), await form(100)];
+  const id = await draft(poor, 50);
+  const version = (await side.send({ type: 'SubmitClaim', claimId: id } as never, by(system))).version;
+  expect(version).toBe(1);
+  await give({ type: 'MoveClaim', claimId: id, teamId: rich });
+  expect((await side.send({ type: 'SubmitClaim', claimId: id } as never, by(system))).version).toBe(3);
+  await give({ type: 'CloseTeam', teamId: rich });
+  await expect(give({ type: 'ApproveClaim', claimId: id })).rejects.toMatchObject({ code: 'team_not_open' });
+  await expect(draft(rich, 1)).rejects.toMatchObject({ code: 'team_not_open' });
+  await give({ type: 'DissolveTeam', teamId: poor });
+  await expect(draft(poor, 1)).rejects.toMatchObject({ code: 'team_deleted' });
+});
+
+test('what two processes decide at once on what they change fits, in the order of the log', async () => {
+  const [one, two] = [await form(100), await form(100)];
+  const sides = [side, other];
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => draft(index % 2 === 0 ? one : two, 60)));
+  for (let round = 0; round < 12; round += 1) {
+    const changes = [one, two].flatMap((teamId, index): Command[] => [
+      { type: round % 2 === 0 ? 'CloseTeam' : 'OpenTeam', teamId },
+      { type: 'BudgetTeam', teamId, budget: (round + index) % 3 === 0 ? 10 : 100 },
+    ]);
+    const decisions = ids.flatMap((claimId, index): Command[] => [
+      { type: 'SubmitClaim', claimId },
+      { type: 'ApproveClaim', claimId },
+      { type: 'ReturnClaim', claimId },
+      { type: 'MoveClaim', claimId, teamId: index % 3 === 0 ? one : two },
+    ]);
+    const all = [...decisions, ...changes, { type: 'DraftClaim', teamId: one, amount: 5 }].toSorted(() => Math.random() - 0.5);
+    await Promise.all(all.map((command, index) => give(command, sides[index % 2]).catch(expected)));
+  }
+  const counts = Map.groupBy(await allEvents(side), ({ type }) => type as string);
+  for (const type of ['claim.submitted', 'claim.approved', 'claim.moved', 'team.closed'])
+    expect(counts.get(type)?.length, type).toBeGreaterThan(3);
+  expect(await misfits()).toEqual([]);
+});
+
+test('what a process had begun that died is done once, or not at all', async () => {
+  const teamId = await form(100);
+  const claimId = await draft(teamId, 50);
+  for (const when of ['before', 'after'] as const) {
+    await using dying = await world.open(
+      mortal((stream) => (stream.startsWith('claim-') ? when : undefined)),
+      undefined,
+      reading,
+    );
+    const more = { idempotencyKey: `submit-${when}-${claimId}` };
+    await expect(give({ type: 'SubmitClaim', claimId }, dying, more)).rejects.toThrow(Died);
+    await give({ type: 'BudgetTeam', teamId, budget: when === 'before' ? 90 : 10 });
+    // Long enough after it for the other process to count as gone.
+    later(60_000);
+    await give({ type: 'SubmitClaim', claimId }, side, more);
+    vi.useRealTimers();
+    await give({ type: 'ReturnClaim', claimId });
+  }
+  const types = (await allEvents(side)).filter(({ stream }) => stream === `claim-${claimId}`).map(({ type }) => type as string);
+  expect(types).toEqual(['claim.drafted', 'claim.submitted', 'claim.returned', 'claim.submitted', 'claim.returned']);
+});
+
+test.each(others)('on %s it is refused at the start, with the way out', async (_, start) => {
+  await using away = await createCommandWorld(start);
+  await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
+    'claim: the command draft reads team, which EventStoreDB cannot hold still until its events are appended: keep the event log in PostgreSQL, or leave `reads` out.',
+  );
+});

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { integer, line, list, ref, states } from '../declare/fields.ts';
+import { assemble } from '../registry/assemble.ts';
+import { rulesOf } from './given.ts';
+
+const base = domain({ name: 'reads', roles: ['member'] });
+const { aggregate, user } = base;
+const anyone = { read: { anyone: true }, write: { anyone: true } } as const;
+const team = aggregate('team', {
+  fields: { budget: integer(0, 99), members: list({ person: ref(user) }, { max: 9 }), status: states('open', 'closed') },
+  derived: { size: { count: 'members' } },
+  events: {
+    formed: { creates: ['budget'] },
+    joined: { adds: 'members' },
+    closed: { sets: { status: 'closed' } },
+    dissolved: { ends: true },
+  },
+  commands: { form: { emits: 'formed' }, join: { emits: 'joined' }, close: { emits: 'closed' }, dissolve: { emits: 'dissolved' } },
+  rights: anyone,
+});
+const claim = aggregate('claim', {
+  owner: 'employee',
+  fields: {
+    employee: ref(user),
+    team: ref(team),
+    amount: integer(1, 99),
+    note: line(9).optional(),
+    status: states('draft', 'submitted', 'refused'),
+  },
+  events: {
+    drafted: { creates: ['team', 'amount'] },
+    submitted: { sets: { status: 'submitted' } },
+    refused: { sets: { status: 'refused' } },
+    moved: { changes: ['team'] },
+  },
+  commands: {
+    draft: { emits: 'drafted', next: ['submit'] },
+    submit: {
+      emits: ['submitted', 'refused'],
+      reads: ['team'],
+      decide: ({ state, reads: { team: its } }) =>
+        its !== null && its.size > 0 && its.budget >= state.amount ? ['submitted'] : ['refused'],
+    },
+    move: { emits: ['moved'], reads: ['team'], decide: ({ reads }) => (reads.team?.status === 'open' ? ['moved'] : []) },
+    peek: { emits: ['submitted'], decide: ({ reads }) => (reads.team === null ? [] : ['submitted']) },
+  },
+  rights: anyone,
+});
+const { given } = rulesOf(assemble(base, [team, claim]));
+
+const formed = ['formed', { budget: 50 }] as const;
+const drafted = ['drafted', { teamId: 7, amount: 40 }] as const;
+const joined = given(team, formed, ['joined', { memberId: 1, personId: 1 }]);
+
+test('a decision is given what its references lead to, with the numbers that follow from lists', () => {
+  given(claim, drafted).beside({ team: joined.state }).when('submit').yields('submitted');
+  given(claim, drafted)
+    .beside({ team: given(team, formed).state })
+    .when('submit')
+    .yields('refused');
+});
+
+test('what was never there or has ended is null', () => {
+  given(claim, drafted).when('submit').yields('refused');
+  given(claim, drafted)
+    .beside({ team: given(team, formed, 'dissolved').state })
+    .when('submit')
+    .yields('refused');
+});
+
+test('of a form that gives another reference it is given the other', () => {
+  given(claim, drafted)
+    .beside({ team: joined.state })
+    .when('move', { teamId: 8 })
+    .yields(['moved', { teamId: 8 }]);
+  given(claim, drafted)
+    .beside({ team: given(team, formed, 'closed').state })
+    .when('move', { teamId: 8 })
+    .changesNothing();
+});
+
+test('asking for what it does not read is an error', () => {
+  expect(() => given(claim, drafted).beside({ team: joined.state }).when('peek').changesNothing()).toThrow(
+    'claim: peek decides by what team leads to; name it in its `reads`',
+  );
+});
+
+const declared = (command: object, more: object = {}) =>
+  assemble(base, [
+    team,
+    aggregate('claim', {
+      fields: { team: ref(team), note: line(9) },
+      events: { drafted: { creates: ['team', 'note'] }, noted: { notes: true } },
+      commands: { draft: { emits: 'drafted' }, note: { emits: 'noted', ...command } },
+      rights: { read: { anyone: true }, ...more },
+    } as never),
+  ]);
+
+test.each([
+  ['no reference', { reads: ['note'] }, 'claim: the command note reads note, which is no reference of it: name one of team.'],
+  [
+    'what nothing asks for',
+    { reads: ['team'] },
+    'claim: the command note reads team, and neither decides by it nor asks anything of it: leave it out of `reads`, or give the command a `decide`.',
+  ],
+])('reading %s is refused, with the place and the way out', (_, command, says) => {
+  expect(() => declared(command)).toThrow(says);
+});
+
+test.each([
+  ['a guard', { reads: ['team'], when: { team: 'open' } }, {}],
+  ['a right', { reads: ['team'] }, { note: { member: { team: 'open' } } }],
+])('what %s asks for can be held still', (_, command, more) => {
+  expect(declared(command, more).kinds.claim?.commands.note?.reads).toEqual(['team']);
+});

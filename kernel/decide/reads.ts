@@ -1,0 +1,41 @@
+import { targetOf, wire } from '../registry/names.ts';
+import type { CommandInfo, Domain, Kind, Row } from '../registry/registry.ts';
+import type { Look } from './guards.ts';
+
+/** The references that a command reads, with those of the commands that its form can ask for at once. */
+export const readsOf = (kind: Kind, { reads, next }: CommandInfo): readonly string[] => [
+  ...new Set([...reads, ...next.flatMap((name) => kind.commands[name]?.reads ?? [])]),
+];
+
+/** What the references of an aggregate are once its form has been given, by the names of the fields. */
+export const referencesAfter = (kind: Kind, fields: Row, form: Row): Row => {
+  const given = Object.entries(kind.fields).flatMap(([name, def]) => {
+    const id = def.kind === 'ref' ? form[wire(name, def)] : undefined;
+    return id === undefined ? [] : [[name, id] as const];
+  });
+  return { ...fields, ...Object.fromEntries(given) };
+};
+
+type Reads = (fields: Row, form: Row, look: Look) => Row;
+
+/**
+ * The states that a decision is given, by the names of the references: null of what is not there, was never there, or has ended. It is refused
+ * to ask for what is not read, because nothing would hold that still.
+ */
+export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Reads => {
+  const references = Object.entries(kind.fields).filter(([, { kind: of }]) => of === 'ref');
+  return (fields, form, look) => {
+    const after = referencesAfter(kind, fields, form);
+    const given = references.map(([name, def]) => {
+      const get = (): Row | null => {
+        if (!command.reads.includes(name))
+          throw new Error(`${kind.name}: ${command.name} decides by what ${name} leads to; name it in its \`reads\``);
+        const target = domain.kinds[targetOf(def)];
+        const state = target && look(target.name, after[name]);
+        return state?.status === 'present' ? state.fields : null;
+      };
+      return [name, { get, enumerable: true }] as const;
+    });
+    return Object.defineProperties({}, Object.fromEntries(given)) as Row;
+  };
+};

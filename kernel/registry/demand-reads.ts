@@ -1,0 +1,35 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { factsIn, resolve } from '../conditions/expression.ts';
+import { operationOf, rightsOf } from '../conditions/rights.ts';
+import type { CommandInfo, Domain, Kind } from './registry.ts';
+
+/** Refuses what commands cannot read, and what they read in vain. */
+export const demandReads = (domain: Domain): void => {
+  for (const kind of Object.values(domain.kinds))
+    for (const command of Object.values(kind.commands)) for (const name of command.reads) demandRead(domain, kind, { command, name });
+};
+
+type Reading = { readonly command: CommandInfo; readonly name: string };
+
+const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): void => {
+  const place = `${kind.name}: the command ${command.name} reads ${name}`;
+  const def = kind.fields[name];
+  if (def?.kind !== 'ref') {
+    const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
+    throw new StartRefused(`${place}, which is no reference of it: name one of ${references.join(', ') || 'none'}.`);
+  }
+  const right = rightsOf(domain).get(operationOf(kind, command.name));
+  const asked = [...(command.when === undefined ? [] : [resolve(domain, kind, command.when)]), ...(right?.alternatives ?? [])];
+  if (command.decide === undefined && !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name)))
+    throw new StartRefused(
+      `${place}, and neither decides by it nor asks anything of it: leave it out of \`reads\`, or give the command a \`decide\`.`,
+    );
+};
+
+/** The first command that reads others, by its name and that of its aggregate; of a log that cannot hold them still, it is refused. */
+export const readingIn = ({ kinds }: Domain): string | undefined =>
+  Object.values(kinds).flatMap((kind) =>
+    Object.values(kind.commands).flatMap(({ name, reads }) =>
+      reads.length > 0 ? [`${kind.name}: the command ${name} reads ${reads[0]}`] : [],
+    ),
+  )[0];

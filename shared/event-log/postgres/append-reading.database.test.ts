@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StreamName, Version } from '#shared/brands.ts';
+import { anEvent, aStream } from '../../../test/contracts/event-log-engine.ts';
+import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
+import { StaleVersion } from '../errors.ts';
+import { type EventLog, NO_STREAM } from '../event-log.ts';
+import { openPostgresEventLog } from './postgres-event-log.ts';
+
+let database: TestDatabase;
+let log: EventLog;
+let other: EventLog;
+beforeAll(async () => {
+  database = await createDatabase();
+  log = await openPostgresEventLog({ url: database.url });
+  other = await openPostgresEventLog({ url: database.url });
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await log?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const at = (stream: StreamName, version: number) => ({ reads: [{ stream, version: version as Version }] });
+
+test('an append that depends on other streams is stored where they are at those versions, and not where they are not', async () => {
+  const [read, stream] = [aStream(), aStream()];
+  await log.append(stream, NO_STREAM, [anEvent()], at(read, 0));
+  await other.append(read, NO_STREAM, [anEvent(), anEvent()]);
+  for (const wrong of [0, 1, 3])
+    await expect(log.append(stream, 1 as Version, [anEvent()], at(read, wrong)), `${wrong}`).rejects.toThrow(StaleVersion);
+  expect((await log.append(stream, 1 as Version, [anEvent()], at(read, 2))).version).toBe(2);
+  await expect(log.append(stream, 1 as Version, [anEvent()], at(read, 2))).rejects.toThrow(StaleVersion);
+  const both = { reads: [...at(read, 2).reads, ...at(aStream(), 1).reads] };
+  await expect(log.append(stream, 2 as Version, [anEvent()], both)).rejects.toThrow(StaleVersion);
+});
+
+test('a repetition is answered as the first time, although what was read has changed since', async () => {
+  const [read, stream] = [aStream(), aStream()];
+  const events = [anEvent()];
+  const first = await log.append(stream, NO_STREAM, events, at(read, 0));
+  await log.append(read, NO_STREAM, [anEvent()]);
+  expect(await other.append(stream, NO_STREAM, events, at(read, 0))).toEqual(first);
+});
+
+test('two processes append at once, and in the order of the log every read is of then', async () => {
+  const read = aStream();
+  const stored: { readonly position: number; readonly version: number }[] = [];
+  const moves: number[] = [];
+  let version = 0;
+  const move = async (): Promise<void> => {
+    const appended = await log.append(read, 'any', [anEvent()]);
+    moves.push(appended.position);
+    version = appended.version;
+  };
+  for (let round = 0; round < 40; round += 1)
+    await Promise.all([
+      move(),
+      ...[other, log, other].map(async (by) => {
+        const known = version;
+        const appended = await by.append(aStream(), NO_STREAM, [anEvent()], at(read, known)).catch((error: unknown) => {
+          if (!(error instanceof StaleVersion)) throw error;
+        });
+        if (appended) stored.push({ position: appended.position, version: known });
+      }),
+    ]);
+  expect(stored.length).toBeGreaterThan(0);
+  expect(stored.length).toBeLessThan(120);
+  for (const each of stored) expect(moves.filter((position) => position < each.position).length).toBe(each.version);
+});
