@@ -37,6 +37,25 @@ export const mayEver = (kind: Kind, name: string, role: string): boolean => {
   return typeof row.as === 'string' || cellOf(row, role) !== false;
 };
 
+/** Whether somebody may read a part of it: of what they may read at all. */
+export const mayReadPart = (asking: Asking, kind: Kind, part: string, state: Row): boolean =>
+  mayAs(asking, kind, 'read', state) && isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
+
+/** Whether there is any of which somebody of a role may read a part. */
+export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean => cellOf(kind.fieldRights[part] ?? {}, role) !== false;
+
+/** The names of the rights to parts, each with its fields and lists, and what it says of the items of some. */
+export const partsOf = ({ fieldRights }: Kind) =>
+  Object.entries(fieldRights).flatMap(([name, { reads, items }]) =>
+    reads === undefined && items === undefined
+      ? []
+      : [{ name, reads: (reads ?? []) as readonly string[], items: (items ?? {}) as Readonly<Record<string, Row>> }],
+  );
+
+/** Whether an item is one that only those of a right may read. */
+export const isHidden = (where: Row, item: Row): boolean =>
+  Object.entries(where).every(([name, value]) => isValue(item[name] ?? null, value));
+
 const rowOf = (kind: Kind, name: string): Row => kind.rights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
 const cellOf = (row: Row, role: string): unknown => {

@@ -14,7 +14,9 @@ export const fieldsOfForm = (kind: Kind, command: CommandInfo): readonly (readon
   const { list } = command;
   if (list === undefined) return command.form.map((name) => [name, kind.fields[name] as FieldDef]);
   const content = command.kind === 'addItem' || command.kind === 'changeItem' ? Object.entries(list.fields) : [];
-  return [...(command.kind === 'addItem' && list.key !== undefined ? [[list.key, list.id.def] as const] : []), ...content];
+  // What says who may read an item stays as it was when that was added.
+  const said = content.filter(([name]) => command.kind === 'addItem' || !list.settled.includes(name));
+  return [...(command.kind === 'addItem' && list.key !== undefined ? [[list.key, list.id.def] as const] : []), ...said];
 };
 
 type Making = { readonly kind: Kind; readonly command: CommandInfo; readonly examples: Examples; readonly idFor: IdFor };

@@ -4,7 +4,7 @@ import { itemType } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/names.ts';
 import { type ItemSource, type Member, type Sort, type Source, sourcesOf } from '../../query/sources.ts';
-import { type Asking, mayAs } from './declared.ts';
+import { type Asking, isHidden, mayAs, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
 import type { Rows } from './graphql-rows.ts';
 
 /** graphql-js walks over whole tables in memory, and the declaration is read for every row. */
@@ -84,6 +84,9 @@ const nodeOf = (source: Source, row: Row): Node => ({ type: source.kind.type, so
 const isReadable = (source: Source, row: Row, { asking, rows }: Reference): boolean =>
   mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
 
+const isPartOf = (source: Source, row: Row, part: string, { asking, rows }: Reference): boolean =>
+  mayReadPart(asking, source.kind, part, rows.stateOf(source, row));
+
 const byId = (source: Source, id: unknown, reference: Reference): Node | undefined => {
   const row = reference.rows.of(source).find((each) => String(each.id) === id);
   return row && isReadable(source, row, reference) ? nodeOf(source, row) : undefined;
@@ -91,17 +94,22 @@ const byId = (source: Source, id: unknown, reference: Reference): Node | undefin
 
 const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Source): void => {
   const { type } = source.kind;
+  const parts = partsOf(source.kind);
   const guarded = (name: string, read: Resolve): Resolve => {
-    const right = Object.entries(source.kind.fieldRights).find(([, { reads = [] }]) => (reads as readonly string[]).includes(name))?.[0];
-    if (right === undefined) return read;
+    // Of users alone, somebody is told when what they may not read was changed.
+    const isOfAll = source.kind.name !== 'user' && (name === 'version' || name === 'updatedAt');
+    const needed = parts.filter(({ reads }) => isOfAll || reads.includes(name));
+    if (needed.length === 0) return read;
     return (node, args, reference) => {
-      const { rows, asking } = reference;
-      const isThere = rows.of(source).some(({ id }) => id === node.row.id);
-      return isThere && mayAs(asking, source.kind, right, rows.stateOf(source, node.row)) ? read(node, args, reference) : null;
+      const isThere = reference.rows.of(source).some(({ id }) => id === node.row.id);
+      return isThere && needed.every((part) => isPartOf(source, node.row, part.name, reference)) ? read(node, args, reference) : null;
     };
   };
   resolvers.set(`${type}.id`, ({ row }) => String(row.id));
-  resolvers.set(`${type}.version`, ({ row }) => row.version);
+  resolvers.set(
+    `${type}.version`,
+    guarded('version', ({ row }) => row.version),
+  );
   resolvers.set(`${type}.asOf`, () => null);
   resolvers.set(
     `${type}.createdAt`,
@@ -132,9 +140,16 @@ const addItems = (domain: Domain, resolvers: Map<string, Resolve>, source: Sourc
   resolvers.set(`${type}.createdAt`, ({ row }) => row.created_at);
   resolvers.set(`${type}.updatedAt`, ({ row }) => row.updated_at);
   resolvers.set(`${type}.${kind.field}`, ({ row }, _, { rows }) => nodeOf(source, rows.byId(source, row[items.of]) as Row));
-  const all: Resolve = ({ row }, _, { rows }) =>
-    rows
+  const part = partsOf(kind).find(({ reads, items: some }) => reads.includes(list.name) || list.name in some);
+  const isSeen = (item: Row, row: Row, reference: Reference): boolean => {
+    if (part === undefined || isPartOf(source, row, part.name, reference)) return true;
+    const state = Object.fromEntries(members.map(({ name, column }) => [name, item[column]]));
+    return !part.reads.includes(list.name) && !isHidden(part.items[list.name] ?? {}, state);
+  };
+  const all: Resolve = ({ row }, _, reference) =>
+    reference.rows
       .items(items, row)
+      .filter((item) => isSeen(item, row, reference))
       .toSorted((one, other) =>
         compareBy(
           order.map(({ name }) => name),
@@ -163,8 +178,16 @@ type Listed = { readonly source: Source; readonly of: (node: Node, reference: Re
 const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }: Listed): void => {
   const sorted: Resolve = (node, args, reference) => {
     const sort = sortOf(source, args.sort);
+    // In the order of creation, things are for everybody.
+    const asked = [
+      sort.name === 'createdAt' ? undefined : sort.name,
+      ...source.filters.flatMap(({ name, by, column }) => (isGiven(args.filter, name) ? [nameOf(source, by, column)] : [])),
+    ];
+    const parts = partsOf(source.kind).filter(({ reads }) => asked.some((name) => name !== undefined && reads.includes(name)));
+    if (!parts.every(({ name }) => mayEverReadPart(source.kind, name, reference.asking.role))) throw new GraphQLError('invalid_parameter');
+    const isLookedBy = (row: Row): boolean => parts.every(({ name }) => isPartOf(source, row, name, reference));
     return of(node, reference)
-      .filter((row) => isReadable(source, row, reference) && isKept(source, row, args.filter) && isSorted(row, sort))
+      .filter((row) => isReadable(source, row, reference) && isKept(source, row, args.filter) && isSorted(row, sort) && isLookedBy(row))
       .toSorted((one, other) => compareBy([sort.column, 'id'], one, other) * (sort.isDescending ? -1 : 1))
       .map((row) => nodeOf(source, row));
   };
@@ -175,6 +198,11 @@ const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }:
     pageOf(sorted(node, args, reference) as readonly Node[], args),
   );
 };
+
+const isGiven = (filter: unknown, name: string): boolean => ((filter ?? {}) as Args)[name] != null;
+/** The field by which a filter goes. */
+const nameOf = ({ members }: Source, by: string, column: string): string | undefined =>
+  by === 'words' ? undefined : members.find((member) => member.column === column)?.name;
 
 type Sorting = Sort & { readonly isDescending: boolean; readonly field: string | undefined };
 const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting => {

@@ -67,11 +67,15 @@ const hearersOf = ({ type, told }: EventDefinition, policy: Policy): string => {
   return `The user whom it concerns, and administrators, by \`${scopeOf(policy, told.right)}\`.`;
 };
 
-const readersOf = ({ of: { kind, guards }, decidedBy }: TypeVisibility, policy: Policy): string => {
+const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility, policy: Policy): string => {
   const read = operationOf(kind, 'read');
   const anyone = policy.rights.get(read)?.byRole.get('anonymous') ?? new Set();
   const byWhich = anyone.size > 0 ? `everybody if they may, else by \`${scopeOf(policy, read)}\`` : `by \`${scopeOf(policy, read)}\``;
   const readers = anyone.has(always) ? 'Everybody' : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
+  // Of an item that says nothing of itself, or of fields under a right of their own.
+  const isOfPart = decidedBy.size === 0 && rightTo({}) !== read;
+  if (isOfPart)
+    return `Whoever may read the ${kind.name}, and the part of it that this is about, as it was before or after it: ${byWhich}.`;
   if (decidedBy.size === 0) return `${readers}.`;
   const few = guards.map(({ operation }) => `\`${scopeOf(policy, operation)}\``).join(', ');
   return `${readers}, where ${[...decidedBy].map((name) => `\`${name}\``).join(' or ')} has changed; else whoever may read the rest, by ${few}.`;
