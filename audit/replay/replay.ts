@@ -20,6 +20,9 @@ export type Replayed = {
 /** Indexes over words cost more than all the rest, and nobody searches here. */
 const isCheap = (index: string): boolean => !index.includes(' using gin ');
 
+/** There, a view is no table. */
+const isOfView = ({ views }: Work['tables'], index: string): boolean => views.some(({ name }) => index.includes(` on ${name} (`));
+
 /**
  * Makes the read model as it was at a position, in a schema of its own, to be looked at by SQL. Nothing live is touched, nobody is
  * told anything, and what was made is dropped where it does not come to its end.
@@ -36,7 +39,11 @@ export const replay = async (work: Work, { schema, upTo }: { schema: string; upT
       events += count;
       work.onProgress({ step: 'events', events, position: last, from: START, upTo });
     }
-    await addIndexes(work, (await readDefinition(tables)).indexes.filter(isCheap), begin);
+    await addIndexes(
+      work,
+      (await readDefinition(tables)).indexes.filter((index) => isCheap(index) && !isOfView(tables, index)),
+      begin,
+    );
     await eraseLeft(work, schema);
     const rows = await countRows(work, schema);
     if (signal.aborted) throw new Stopped();

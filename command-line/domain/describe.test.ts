@@ -5,6 +5,7 @@ import { expenses } from '../../test/toy/expenses.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { lending } from '../../test/toy/lending.ts';
 import { requests } from '../../test/toy/requests.ts';
+import { spendingDomain } from '../../test/toy/spending.ts';
 import { runCommandLine } from '../program.ts';
 
 const call = async (domain: Domain, ...args: readonly string[]) => {
@@ -92,4 +93,29 @@ test('an aggregate that is not there is refused', async () => {
     complaint: expect.stringContaining('there is no aggregate “tickte”; did you mean “ticket”?'),
   });
   expect(await call(helpdesk, 'invoice')).toMatchObject({ exit: 64, complaint: expect.stringContaining('there are user, ticket') });
+});
+
+test('tells what follows from the declaration of a view', async () => {
+  const { exit, output } = await call(spendingDomain, 'spending');
+  expect(exit).toBe(0);
+  const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
+  for (const line of [
+    'spending: What of its budget a team has spent.',
+    'a view by team',
+    'waiting count',
+    'lastPaidAt latest instant',
+    'team.opened by id gives budget = budget',
+    'request.submitted by team gives waiting = 1',
+    'request.reminded by team changes reminders + 1',
+    'request.rejected by team ends its share',
+    'GET /spending read:spending listSpending',
+    'GET /spending/{teamId} read:spending getSpending',
+    'query spending(team: ID!): Spending',
+    'read:spending Approver may read it if the caller is the approver of its team.',
+    'spending_of_request',
+    'primary key (team_id)',
+  ])
+    expect(lines).toContain(line);
+  expect((await call(spendingDomain)).output).toContain('\nasking\n  a view by employee (user), category (choice)');
+  expect((await call(spendingDomain, 'spendin')).complaint).toContain('did you mean “spending”?');
 });

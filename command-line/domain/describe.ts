@@ -11,17 +11,23 @@ export const domainDescribe: Command = {
   options: { json: { type: 'boolean', description: 'Prints it as JSON, for tools.' } },
   examples: ['domain describe', 'domain describe {kind}', 'domain describe --json'],
   run: ({ positionals: [name], flags }, terminal) => {
-    const { kinds } = terminal.domain;
-    const only = name === undefined ? undefined : kinds[name];
-    if (name !== undefined && only === undefined) throw unknown(name, Object.keys(kinds));
+    const { kinds, views } = terminal.domain;
+    const only = name === undefined ? undefined : (kinds[name] ?? views.find((view) => view.name === name));
+    if (name !== undefined && only === undefined)
+      throw unknown(
+        name,
+        Object.keys(kinds),
+        views.map((view) => view.name),
+      );
     const description = describeDomain(terminal.domain, only);
     return terminal.write(flags.has('json') ? JSON.stringify(description, null, 2) : textOf(description));
   },
 };
 
-const unknown = (name: string, names: readonly string[]): UsageError => {
+const unknown = (name: string, aggregates: readonly string[], views: readonly string[]): UsageError => {
+  const names = [...aggregates, ...views];
   const meant = nearest(name, names);
   return new UsageError(
-    `there is no aggregate “${name}”; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean “${meant}”?`}`,
+    `there is no aggregate${views.length === 0 ? '' : ' or view'} “${name}”; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean “${meant}”?`}`,
   );
 };

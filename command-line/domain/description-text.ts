@@ -1,13 +1,41 @@
 import type { AggregateDescription, DomainDescription } from './description.ts';
+import type { ViewDescription } from './description-views.ts';
 
 /** A description as people read it. */
-export const textOf = ({ domain, roles, signUp, scopes, aggregates }: DomainDescription): string =>
+export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: DomainDescription): string =>
   [
-    ...(aggregates.length === 1
+    ...(aggregates.length + views.length === 1
       ? []
       : [[domain, ...indented([`roles: ${roles.join(', ')}; who signs up becomes ${signUp}`, `scopes: ${scopes.join(', ')}`])].join('\n')]),
     ...aggregates.map(textOfAggregate),
+    ...views.map(textOfView),
   ].join('\n\n');
+
+const textOfView = ({ name, says, key, values, shares, operations, queries, rights, tables }: ViewDescription): string =>
+  [
+    says === undefined ? name : `${name}: ${says}`,
+    ...indented([
+      `a view by ${key.map((each) => (each.name === each.kind ? each.name : `${each.name} (${each.kind})`)).join(', ')}`,
+      ...part('Values', columnsOf(values.map(({ name: value, kind, of }) => [value, of === undefined ? kind : `${kind} ${of}`]))),
+      ...part('Shares', columnsOf(shares.map(({ event, by, does }) => [event, `by ${by}`, does]))),
+      ...operationLines(operations),
+      ...part(
+        'GraphQL',
+        queries.map((text) => `query ${text}`),
+      ),
+      ...part('Rights', columnsOf(rights.map(({ scope, says: sentence }) => [scope, sentence]))),
+      ...tableParts(tables),
+    ]),
+  ].join('\n');
+
+const operationLines = (operations: AggregateDescription['operations']): readonly string[] =>
+  part('Operations', columnsOf(operations.map(({ method, path, scope = '', id }) => [method, path, scope, id])));
+
+const tableParts = (tables: AggregateDescription['tables']): readonly string[] =>
+  part(
+    'Tables',
+    tables.flatMap(({ table, columns, indexes }) => [table, ...indented([...columns, ...indexes])]),
+  );
 
 const textOfAggregate = (aggregate: AggregateDescription): string => {
   const { name, says, streams, owner, parent, operations, graphql, rights } = aggregate;
@@ -21,7 +49,7 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
     ...indented([
       about.join(', '),
       ...part('Fields', aggregate.fields.map(fieldLine)),
-      ...part('Operations', columnsOf(operations.map(({ method, path, scope = '', id }) => [method, path, scope, id]))),
+      ...operationLines(operations),
       ...part('GraphQL', [
         `type ${graphql.type}`,
         ...indented(graphql.fields),
@@ -31,10 +59,7 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
       ]),
       ...part('Events', columnsOf(aggregate.events.map(eventRow))),
       ...part('Rights', columnsOf(rights.map(({ scope, says: sentence }) => [scope, sentence]))),
-      ...part(
-        'Tables',
-        aggregate.tables.flatMap(({ table, columns, indexes }) => [table, ...indented([...columns, ...indexes])]),
-      ),
+      ...tableParts(aggregate.tables),
       ...part(
         'Reactions',
         aggregate.reactions.map(({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`),

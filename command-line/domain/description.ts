@@ -3,23 +3,24 @@ import * as z from 'zod';
 import { conditionWords } from '#kernel/conditions/words.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { column, targetOf, wire } from '#kernel/registry/names.ts';
-import type { Domain, EventInfo, Kind, TimerInfo } from '#kernel/registry/registry.ts';
+import type { Domain, EventInfo, Kind, TimerInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { operationsOf } from '#shared/rest/operations.ts';
 import { queriesOf } from '../../query/graphql/domain-sdl.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
 import { subscriptionsOf } from '../../query/graphql/sdl-changes.ts';
 import { mutationsOf } from '../../query/graphql/sdl-writes.ts';
 import { demandSource, sourcesOf } from '../../query/sources.ts';
+import { operationsTo, tableLines } from './description-parts.ts';
+import { describeView } from './description-views.ts';
 import { personalFieldsOf, rightSentencesOf } from './rights.ts';
 
 export type DomainDescription = ReturnType<typeof describeDomain>;
 export type AggregateDescription = ReturnType<typeof describeAggregate>;
 
-/** All that follows from a declaration, of all aggregates or of one; made without any database. */
-export const describeDomain = (domain: Domain, only?: Kind) => ({
+/** All that follows from a declaration, of all aggregates and views or of one; made without any database. */
+export const describeDomain = (domain: Domain, only?: Kind | ViewInfo) => ({
   domain: domain.name,
   roles: domain.roles,
   signUp: domain.signUp,
@@ -27,6 +28,7 @@ export const describeDomain = (domain: Domain, only?: Kind) => ({
   aggregates: Object.values(domain.kinds)
     .filter((kind) => only === undefined || kind === only)
     .map((kind) => describeAggregate(domain, kind)),
+  views: domain.views.filter((view) => only === undefined || view === only).map((view) => describeView(domain, view)),
 });
 
 const describeAggregate = (domain: Domain, kind: Kind) => ({
@@ -76,11 +78,6 @@ const fieldsOf = ({ fields, lists, derived }: Kind) => [
   })),
 ];
 
-const operationsTo = (domain: Domain, { name }: Kind) =>
-  Object.entries(operationsOf(domain)).flatMap(([id, { method, path, right, summary }]) =>
-    right?.startsWith(`${name}.`) ? [{ id, method, path, scope: policyOf(domain).rights.get(right)?.scope, summary }] : [],
-  );
-
 const graphqlOf = (domain: Domain, kind: Kind) => {
   const source = demandSource(sourcesOf(domain), kind.name);
   const type = schemaOf(domain).getType(kind.type);
@@ -113,15 +110,8 @@ const describeEvent = (domain: Domain, { type, version, effect, list, sets, upca
 
 const tablesFor = (domain: Domain, { name }: Kind) =>
   tablesOf(domain)
-    .ofStreams.filter(({ kind }) => kind === name)
-    .map(({ name: table, definition }) => ({
-      table,
-      columns: definition.table
-        .split('\n')
-        .slice(1, -1)
-        .map((line) => line.trim().replace(/,$/, '')),
-      indexes: definition.indexes,
-    }));
+    .ofStreams.filter((table) => table.kind === name && !('share' in table))
+    .map(tableLines);
 
 export const describeReactions = (
   domain: Domain,

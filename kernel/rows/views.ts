@@ -39,6 +39,14 @@ export const viewDefinitionOf = ({ name, columns, keys, latest }: ViewTable): st
   return `create table ${name} (\n  ${[...lines, `primary key (${keys.join(', ')})`].join(',\n  ')}\n)`;
 };
 
+/** By the parts of its key beside the first, and by what lists are ordered by. */
+export const viewIndexesOf = ({ name, keys }: ViewTable, { values }: ViewInfo): readonly string[] => {
+  const sorted = Object.entries(values).flatMap(([value, { def }]) => (def.sort ? [column(value, def)] : []));
+  return [...keys.slice(1), ...sorted].map(
+    (each) => `create index ${name}_by_${each} on ${name} (${[each, ...keys.filter((key) => key !== each)].join(', ')})`,
+  );
+};
+
 const isKeyed = (keys: readonly string[]): string => keys.map((each) => `${each} is not null`).join(' and ');
 
 /** What the shares of a view come to, by its columns: the whole of it, read from them anew. */

@@ -306,6 +306,21 @@ test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'ask
   },
 );
 
+test('a list by what it can be ordered by, and by a part of its key, is read along an index', async () => {
+  const { rows } = await side.pool.query(
+    `select indexdef from pg_indexes where schemaname = 'read_model' and tablename in ('spending', 'asking')`,
+  );
+  const indexes = rows.map(({ indexdef }) => indexdef.replace(/^.* USING btree /, '')).toSorted();
+  expect(indexes).toEqual([
+    '(category, employee_id)',
+    '(employee_id, category)',
+    '(last_paid_at, team_id)',
+    '(paid, team_id)',
+    '(team_id)',
+    '(waiting, team_id)',
+  ]);
+});
+
 test('a read model of the past has its views too', async () => {
   const teamId = await open(7);
   const upTo = await side.eventLog.head();

@@ -5,7 +5,7 @@ import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
 import { compileShares, type ShareChange, type ShareTable, shareDefinitionOf, shareTableOf } from '#kernel/rows/shares.ts';
 import { tableOf } from '#kernel/rows/table.ts';
-import { type ViewTable, viewDefinitionOf, viewTableOf } from '#kernel/rows/views.ts';
+import { type ViewTable, viewDefinitionOf, viewIndexesOf, viewTableOf } from '#kernel/rows/views.ts';
 import { waysToCaller, waysToItems } from '#kernel/rows/ways.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
@@ -130,7 +130,7 @@ const projectedView = (view: ViewInfo, shares: readonly ProjectedShares[]): Proj
   const table = viewTableOf(view);
   return {
     ...table,
-    definition: { table: viewDefinitionOf(table), indexes: [], unsampled: undefined },
+    definition: { table: viewDefinitionOf(table), indexes: viewIndexesOf(table, view), unsampled: undefined },
     shares: shares.filter((share) => share.view === view),
   };
 };

@@ -1,0 +1,20 @@
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { policyOf } from '#shared/policy.ts';
+import type { OfStreams } from '#shared/read-model/tables.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+
+/** What asks for a right to it. */
+export const operationsTo = (domain: Domain, { name }: Kind) =>
+  Object.entries(operationsOf(domain)).flatMap(([id, { method, path, right, summary }]) =>
+    right?.startsWith(`${name}.`) ? [{ id, method, path, scope: policyOf(domain).rights.get(right)?.scope, summary }] : [],
+  );
+
+/** How a table is made, by its lines. */
+export const tableLines = ({ name: table, definition }: Pick<OfStreams, 'name' | 'definition'>) => ({
+  table,
+  columns: definition.table
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.trim().replace(/,$/, '')),
+  indexes: definition.indexes,
+});
