@@ -78,13 +78,68 @@ const tallies = base.view('tallies', {
   },
   rights: { read: { author: { article: 'published' } } },
 });
-export const domain = assemble(base, [article, note, memo, tale], [tallies]);
+
+const leaf = base.aggregate('leaf', {
+  fields: { heading: line(10), shown: line(10).optional(), pages: integer(0, 9) },
+  events: { printed: { creates: ['heading'] } },
+  commands: { print: { emits: 'printed' } },
+  rights: { read: { anyone: true } },
+  expressions: { size: { type: 'Int', sql: ({ heading }) => 'length(' + heading + ')', value: ({ heading }) => heading.length } },
+  filters: { thick: { takes: 'Int', sql: ({ pages }, least) => pages + ' > ' + least, holds: ({ pages }, least) => pages > least } },
+  projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } },
+});
+export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies]);
 `;
 
 type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
 
 /** What does not compile: what is replaced by what, where the compiler points to, and what it says. */
 const WRONG: readonly Wrong[] = [
+  [
+    'an unknown column of an expression',
+    `sql: ({ heading }) =>`,
+    `sql: ({ heding: heading }) =>`,
+    'heding',
+    'TS2339',
+    `'heding' does not exist`,
+  ],
+  [
+    'an expression that is another value in memory',
+    `heading.length }`,
+    `heading }`,
+    'size',
+    'TS2322',
+    `'string' is not assignable to type 'number'`,
+  ],
+  ['an expression without its value in memory', `, value: ({ heading }) => heading.length`, ``, 'size', 'TS2322', `'value' is missing`],
+  ['an expression of an unknown type', `type: 'Int'`, `type: 'Number'`, 'type', 'TS2322', `'"Number"' is not assignable`],
+  ['a filter that is not answered in memory', `, holds: ({ pages }, least) => pages > least`, ``, 'thick', 'TS2322', `'holds' is missing`],
+  ['a filter that compares what cannot be equal', `pages > least }`, `pages === String(least) }`, 'pages', 'TS2367', `have no overlap`],
+  [
+    'a projection of an unknown field',
+    `projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } }`,
+    `projects: { showed: { by: { printed: () => '' } } }`,
+    'showed',
+    'TS2353',
+    `'showed' does not exist`,
+  ],
+  [
+    'a projection by an unknown event',
+    `{ printed: ({ heading })`,
+    `{ prined: ({ heading }: { heading: string })`,
+    'prined',
+    'TS2561',
+    `'prined' does not exist`,
+  ],
+  [
+    'a projection of what an event does not hold',
+    `({ heading }) => heading.to`,
+    `({ pages }) => pages.to`,
+    'pages',
+    'TS2339',
+    `'pages' does not exist`,
+  ],
+  ['a projection to another type', `heading.toUpperCase()`, `heading.length`, 'printed', 'TS2322', `'number' is not assignable`],
   ['an unknown field', `['title']`, `['titel']`, `'titel'`, 'TS2820', `Did you mean '"title"'?`],
   ['an event without an effect', `gone: { ends: true }`, `gone: {}`, 'gone', 'TS2322', `EventSpec<"article" | "author" | "title"`],
   ['a misspelt effect', `creates: ['title']`, `create: ['title']`, 'create', 'TS2353', `'create' does not exist`],
@@ -308,7 +363,7 @@ const WRONG: readonly Wrong[] = [
     'a reference to what is not in the domain',
     'article: ref(article)',
     `article: ref(article), folder: ref('folder')`,
-    '[article, note, memo, tale]',
+    '[article, note, memo, tale, leaf]',
     'TS2345',
     'refers to an aggregate that is not in the domain',
   ],

@@ -7,8 +7,9 @@ import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
+import { stateFor } from '#kernel/registry/hatches.ts';
 import { column, targetOf } from '#kernel/registry/names.ts';
-import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
@@ -32,10 +33,12 @@ export type Filter = {
   readonly name: string;
   readonly column: string;
   /** The value of the column, a value among those of the column, the id of what it refers to, or words. */
-  readonly by: 'value' | 'element' | 'id' | 'words';
+  readonly by: 'value' | 'element' | 'id' | 'words' | 'code';
   readonly def: FieldDef | undefined;
   /** The right to read it, where fewer may than may read the aggregate: for others it is as if there were no value. */
   readonly guard: Operation | undefined;
+  /** What its author says that it asks. */
+  readonly custom?: CustomFilterInfo;
 };
 
 /** By what lists can be ordered. */
@@ -197,13 +200,14 @@ export const rightsToField = ({ guards, traced }: Source, field: string): readon
 
 const BY = { set: 'element', ref: 'id' } as const;
 
-const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonly Filter[] => [
+const filtersOf = ({ owner, parent, filters }: Kind, members: readonly Member[]): readonly Filter[] => [
   ...members.flatMap(({ name, def, guard, column: each }): readonly Filter[] => {
     const isOfOwner = name === owner && parent === undefined;
     if (!def.filter && !isOfOwner) return [];
     const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
     return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard }];
   }),
+  ...filters.map((custom) => ({ name: custom.name, column: '', by: 'code', def: custom.def, guard: undefined, custom }) as const),
   ...(members.some(({ def }) => def.search)
     ? [{ name: 'search', column: 'search', by: 'words', def: undefined, guard: undefined } as const]
     : []),
@@ -331,3 +335,20 @@ export const fieldsIn = ({ fields, lists }: Needs, row: Row, where: 'column' | '
   for (const list of lists) state[list.name] = row[list[where]] ?? [];
   return state;
 };
+
+/** What an author has written, of a row by its alias. */
+export const authorSql = (text: SqlText, row: string, given = ''): string =>
+  `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `${row}.${part.column}`)).join('')})`;
+
+/** Whether a row fits a filter whose author says so. */
+export const fitsCustom = (members: readonly Member[], custom: CustomFilterInfo, row: Row, given: unknown): boolean => {
+  const read = (field: string): unknown => {
+    const value = row[members.find(({ name }) => name === field)?.column ?? ''] ?? null;
+    return value instanceof Date ? isoText(value) : value;
+  };
+  return custom.holds(stateFor(custom, read), given);
+};
+
+/** The types of what filters are given, as PostgreSQL calls them. */
+export const givenType = (def: FieldDef | undefined): 'bigint' | 'boolean' | 'text' =>
+  def?.kind === 'integer' ? 'bigint' : def?.kind === 'boolean' ? 'boolean' : 'text';

@@ -101,6 +101,21 @@ const SECTIONS: readonly Section[] = [
     parts: [{ file: 'aggregate.ts', members: 'Limit' }],
   },
   {
+    title: 'Expressions',
+    text: "`expressions: { hours: { type: 'Int', sql: ({ minutes }) => minutes + ' / 60', value: ({ minutes }) => Math.trunc(minutes / 60) } }`: a field of GraphQL ([What data does not say](hatches.md)).",
+    parts: [{ file: 'hatches.ts', members: 'ExpressionOf' }],
+  },
+  {
+    title: 'Filters of your own',
+    text: "`filters: { seatsMin: { takes: 'Int', sql: ({ seats }, least) => seats + ' >= ' + least, holds: ({ seats }, least) => seats >= least } }`: `?seatsMin=30`, and in GraphQL.",
+    parts: [{ file: 'hatches.ts', members: 'CustomFilterOf' }],
+  },
+  {
+    title: 'Projections',
+    text: '`projects: { slug: { by: { planned: ({ title }) => dashed(title) } } }`: a field whose value code makes of what an event holds.',
+    parts: [{ file: 'hatches.ts', members: 'Projection' }],
+  },
+  {
     title: 'Reactions',
     text: "`reactions: { author: { deleted: { run: 'delete' } } }`; [Reactions and timers](reactions.md) says what holds of them.",
     parts: [{ file: 'aggregate.ts', members: 'Reaction' }],

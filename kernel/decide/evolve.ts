@@ -85,7 +85,22 @@ const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) =>
   };
 };
 
-const settingsOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
+/** What the declaration says, and what follows from what it holds: nothing where it stays as it is. */
+const settingsOf = (event: EventInfo): ((event: Happened) => Row) => {
+  const declared = declaredOf(event);
+  const projected = Object.entries(event.projects);
+  if (projected.length === 0) return declared;
+  return (happened) => {
+    const values: Record<string, unknown> = { ...declared(happened) };
+    for (const [name, project] of projected) {
+      const value = project(happened.data);
+      if (value !== undefined) values[name] = value;
+    }
+    return values;
+  };
+};
+
+const declaredOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
   const isConstant = (value: unknown): boolean => value !== 'now' && value !== 'caller' && typeof value !== 'function';
   const constants = Object.fromEntries(Object.entries(sets).filter(([, value]) => isConstant(value)));
   const others = Object.entries(sets).filter(([, value]) => !isConstant(value));

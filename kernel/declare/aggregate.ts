@@ -2,6 +2,7 @@
 // What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
 import type { Asked, Condition, ValueMatch } from './conditions.ts';
 import type { Choice, Field, Fields, Instant, List, Ref, States, TargetOf, ValueOf, ValuesOf } from './fields.ts';
+import type { CustomFilter, Expression, Projections } from './hatches.ts';
 import type { Commanded, Run } from './run.ts';
 
 // ── Which fields are what ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -337,6 +338,12 @@ export type Declaration<
   readonly reactions?: Reactions<F, C, Cond>;
   /** What follows from its own events, where data does not say it: commands to any aggregate. */
   readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
+  /** Fields of its type of GraphQL, each an expression of SQL. */
+  readonly expressions?: { readonly [name: string]: Expression<NoInfer<F>, NoInfer<D>> };
+  /** By what its lists can be narrowed, where `filter()` of a field does not say it. */
+  readonly filters?: { readonly [name: string]: CustomFilter<NoInfer<F>, NoInfer<D>> };
+  /** Fields whose values code makes of what events hold. */
+  readonly projects?: Projections<NoInfer<F>, NoInfer<E>, { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }>;
   /** Commands without a form that follow some time after an event, unless they do not fit any more. */
   readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
 };

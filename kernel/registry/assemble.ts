@@ -5,6 +5,7 @@ import { definitionsOf } from '../events/definitions.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { demandHatches } from './demand-hatches.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames, demandRoles } from './demand-names.ts';
@@ -51,6 +52,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
   demandParts(domain);
   demandReads(domain);
   demandLimits(domain);
+  demandHatches(domain);
   demandReactions(domain);
   demandViews(domain);
   demandCompiles(domain);

@@ -100,8 +100,12 @@ const wordsOf = ({ fields }: Kind): readonly string[] => Object.values(fields).f
 const scopesOf = ({ rights }: Kind): readonly string[] =>
   Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
 
-const filtersOf = ({ fields }: Kind): readonly string[] =>
-  Object.entries(fields).flatMap(([name, { filter }]) => (filter === undefined ? [] : [filter === true ? name : filter]));
+const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] => [
+  ...Object.entries(fields).flatMap(([name, { filter }]) => (filter === undefined ? [] : [filter === true ? name : filter])),
+  ...filters.map(({ name }) => name),
+  // Lists can be narrowed by their owner anyway.
+  ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner) ? [owner] : []),
+];
 
 const repeated = (names: readonly string[]): readonly string[] => names.filter((name, index) => names.indexOf(name) < index);
 

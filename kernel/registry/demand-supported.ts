@@ -27,6 +27,10 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
   const { name, fields, fieldRights } = kind;
   return [
     ...Object.keys(fieldRights).flatMap((right) => (name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`])),
+    // The address would be erased, and the file left.
+    ...Object.keys(fields).flatMap((field) =>
+      fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
+    ),
     ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
     ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
   ];

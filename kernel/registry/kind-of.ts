@@ -4,6 +4,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
+import { customFilterOf, expressionOf, type ProjectionSpec, projectionsOf, projectionVersionsOf } from './hatches.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
 import type {
   CommandInfo,
@@ -52,7 +53,11 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   };
   const { owner, parent } = declaration as { owner?: string; parent?: string };
   const limits = limitsOf({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
-  const events = eventsOf({ name, fields, lists, limits }, declaration.events as Record<string, Row>);
+  const projects = (declaration.projects ?? {}) as Readonly<Record<string, ProjectionSpec>>;
+  const guarded = new Set(
+    Object.values((declaration.fieldRights ?? {}) as Record<string, Row>).flatMap(({ reads = [] }) => reads as readonly string[]),
+  );
+  const events = eventsOf({ name, fields, lists, limits, projects, guarded }, declaration.events as Record<string, Row>);
   const type = declaration.names?.graphql ?? capital(name);
   const plural = declaration.names?.plural ?? `${name}s`;
   return {
@@ -81,6 +86,13 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     reactions: (declaration.reactions ?? {}) as Kind['reactions'],
     react: (declaration.react ?? {}) as Kind['react'],
     timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) => timerOf(name, timer, spec)),
+    expressions: Object.entries((declaration.expressions ?? {}) as Record<string, Row>).map(([each, spec]) =>
+      expressionOf(name, fields, each, spec),
+    ),
+    filters: Object.entries((declaration.filters ?? {}) as Record<string, Row>).map(([each, spec]) =>
+      customFilterOf(name, fields, each, spec),
+    ),
+    projectionVersions: projectionVersionsOf(projects),
     oldestFirst: declaration.order === 'oldest',
   };
 };
@@ -202,7 +214,11 @@ const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
 
 /** A claim that was given up before it was used is an event too. */
-type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'>;
+type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'> & {
+  readonly projects: Readonly<Record<string, ProjectionSpec>>;
+  /** What fewer may read. */
+  readonly guarded: ReadonlySet<string>;
+};
 
 const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
   const { name, limits } = aggregate;
@@ -216,7 +232,7 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   return mapped({ ...declared, ...claims }, (each, spec) => eventOf(aggregate, each, spec));
 };
 
-const eventOf = ({ name: aggregate, lists }: Named, name: string, spec: Row): EventInfo => {
+const eventOf = ({ name: aggregate, lists, fields, projects, guarded }: Named, name: string, spec: Row): EventInfo => {
   const computes = (spec.computes ?? []) as readonly string[];
   // What computes alone sets what is computed.
   const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
@@ -235,6 +251,7 @@ const eventOf = ({ name: aggregate, lists }: Named, name: string, spec: Row): Ev
     values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
     sets: (spec.sets ?? {}) as Row,
+    projects: projectionsOf({ fields, guarded }, name, projects),
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
     version: (spec.version ?? 1) as number,

@@ -20,6 +20,8 @@ export type EventInfo = {
   readonly values: readonly string[];
   readonly carries: readonly string[];
   readonly sets: Readonly<Record<string, unknown>>;
+  /** Fields whose values follow from what it holds. */
+  readonly projects: Readonly<Record<string, Projection>>;
   readonly says: string | undefined;
   readonly example: Row | undefined;
   readonly version: number;
@@ -94,6 +96,20 @@ export type LimitInfo = {
 };
 /** With its sentence, if that does not follow from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
+/** SQL of an author, between columns of a row and what is given. */
+export type SqlText = readonly (string | { readonly column: string } | { readonly given: true })[];
+type Written = {
+  readonly name: string;
+  readonly says: string | undefined;
+  readonly text: SqlText;
+  /** The fields whose columns it names. */
+  readonly uses: readonly string[];
+};
+export type ExpressionInfo = Written & { readonly def: FieldDef; readonly value: (state: Row) => unknown };
+export type CustomFilterInfo = Written & { readonly def: FieldDef; readonly holds: (state: Row, given: unknown) => boolean };
+
+/** What follows from an event without what is personal in it. */
+export type Projection = (data: Row) => unknown;
 export type Kind = {
   readonly name: string;
   readonly plural: string;
@@ -129,6 +145,12 @@ export type Kind = {
   /** By the names of its events. */
   readonly react: Readonly<Record<string, React>>;
   readonly timers: Readonly<Record<string, TimerInfo>>;
+  /** Fields of GraphQL alone, which are SQL. */
+  readonly expressions: readonly ExpressionInfo[];
+  /** By what lists can be narrowed beside its fields. */
+  readonly filters: readonly CustomFilterInfo[];
+  /** What the rows of the read model are made with, beside what events hold. */
+  readonly projectionVersions: readonly string[];
   readonly oldestFirst: boolean;
   /** It is the kernel’s own, told to its owner and to whoever manages all, and its rows go with its owner. */
   readonly isManaged?: true;

@@ -42,7 +42,19 @@ const askedOf = (name: string, key: AnyView['key'], { says, rights }: Pick<AnyVi
   ...{ name, plural: name, table: snake(name), path: kebab(name), type: capital(name), field: name, says, rights },
   fields: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
   ...{ lists: {}, owner: undefined, parent: undefined, label: undefined, identity: [], derived: [], facts: {}, events: {}, commands: {} },
-  ...{ refusals: {}, fieldRights: {}, invariants: {}, limits: [], reactions: {}, react: {}, timers: {}, oldestFirst: false },
+  ...{
+    refusals: {},
+    fieldRights: {},
+    invariants: {},
+    limits: [],
+    reactions: {},
+    react: {},
+    timers: {},
+    expressions: [],
+    filters: [],
+    oldestFirst: false,
+  },
+  projectionVersions: [],
 });
 
 const shareOf = (view: string, kind: string, by: ShareInfo['by'], on: Readonly<Record<string, AnyShare>>): ShareInfo => ({

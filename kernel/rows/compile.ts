@@ -95,7 +95,24 @@ const fieldParts = (fields: Kind['fields'], name: string): readonly Part[] => {
 const isPersonalIn = ({ fields }: Kind, names: readonly string[]): boolean =>
   names.some((name) => fields[name]?.personal && fieldParts(fields, name).length > 0);
 
-const setsOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
+/** What the declaration says, and what follows from what it holds: nothing where it stays as it is. */
+const setsOf = (kind: Kind, event: EventInfo): ((event: Projected) => Values) => {
+  const declared = declaredOf(kind, event);
+  const projected = Object.entries(event.projects).flatMap(([name, project]) =>
+    fieldParts(kind.fields, name).map(({ column, of }) => ({ column, of, project })),
+  );
+  if (projected.length === 0) return declared;
+  return (each) => {
+    const row: Record<string, unknown> = { ...declared(each) };
+    for (const { column, of, project } of projected) {
+      const value = project(each.data);
+      if (value !== undefined) row[column] = of(value);
+    }
+    return row;
+  };
+};
+
+const declaredOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
   const entries = Object.entries(sets).flatMap(([name, value]) => fieldParts(kind.fields, name).map((part) => ({ ...part, value })));
   if (!entries.some(({ value }) => value === 'now' || value === 'caller' || typeof value === 'function')) {
     const fixed = Object.fromEntries(entries.map(({ column, of, value }) => [column, of(value)]));

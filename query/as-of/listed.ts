@@ -2,7 +2,7 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
 import { demandSeen, isReadAsParent, readableParts } from '../rights.ts';
-import { type Filter, isPresent, type Row, type Source } from '../sources.ts';
+import { type Filter, fitsCustom, isPresent, type Row, type Source } from '../sources.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
 import type { Past } from './past.ts';
@@ -30,9 +30,10 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
   const guards = [...new Set(asked.flatMap(({ guard }) => guard ?? []))];
   const equal = equalIn(asked, filter, under);
   const fits = (row: Row): boolean =>
-    asked.every(({ name, column, by }) =>
-      by === 'element' ? (row[column] as readonly unknown[]).includes(filter[name]) : row[column] === filter[name],
-    );
+    asked.every(({ name, column, by, custom }) => {
+      if (custom) return fitsCustom(source.members, custom, row, filter[name]);
+      return by === 'element' ? (row[column] as readonly unknown[]).includes(filter[name]) : row[column] === filter[name];
+    });
   // What the caller could not read then, or cannot now, is as if there had been no value.
   const mayLookBy = async (rights: readonly Operation[], row: Then): Promise<boolean> => {
     if (rights.every((each) => mayAlways(caller, each))) return true;

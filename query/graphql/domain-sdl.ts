@@ -77,6 +77,7 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
     block(kind.says ?? sentence(oneOf(kind.field)), `type ${type} implements Node @key(fields: "id")`, [
       ['Stays the same for ever.', 'id: ID!'],
       ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
+      ...kind.expressions.map(({ name, def, says }): Line => [says ?? sentence(spaced(name)), `${name}: ${def.graphql}`]),
       momentLine(source, 'createdAt', 'When it was created.'),
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       versionLine(source),
@@ -92,13 +93,15 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
 /** Of what stands under something else, all of it is listed there. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;
 
-const filterLine = ({ kind }: Source, { name, by, def }: Filter): Line => {
+const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line => {
   const lists = listsOf(kind);
   switch (by) {
     case 'words':
       return ['Words that must be there; “in quotes” as they stand, -without, this or that.', `${name}: String`];
     case 'id':
       return [`Only ${lists} whose ${name} has this id.`, `${name}: ID`];
+    case 'code':
+      return [custom?.says ?? `Only ${lists} that fit this ${spaced(name)}.`, `${name}: ${def?.graphql ?? 'String'}`];
     case 'element':
       return [`Only ${lists} with this ${name}.`, `${name}: String`];
     case 'value':

@@ -6,7 +6,7 @@ import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
 import { demandSeen, readableParts, rowsWith } from '../rights.ts';
-import type { Row, Sort, Source } from '../sources.ts';
+import { authorSql, givenType, type Row, type Sort, type Source } from '../sources.ts';
 import { Parameters, runPlannedAnew, runShared } from '../statement.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
@@ -99,9 +99,10 @@ export const listRows = async (
     ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
-    ...filters.flatMap(({ by, def, column, value }) => {
+    ...filters.flatMap(({ by, def, column, custom, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);
+      if (custom) return [authorSql(custom.text, 't', `${given}::${givenType(def)}`)];
       if (by === 'element') return [`t.${column} @> array[${given}]`];
       return [by === 'words' ? `t.${column} @@ websearch_to_tsquery('simple', ${given})` : `t.${column} = ${given}`];
     }),
@@ -115,6 +116,6 @@ export const listRows = async (
   });
   // What has no states is one part for everybody.
   const text = all ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}` : selects.join('');
-  const run = filters.some(({ by }) => by === 'element' || by === 'words') ? runPlannedAnew : runShared;
+  const run = filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code') ? runPlannedAnew : runShared;
   return run<ItemRow>(pool, text, parameters.values);
 };

@@ -21,6 +21,7 @@ import { openMasterKey } from '../keys/master-key-file.ts';
 import { openPostgresKeyStore } from '../keys/postgres/postgres-key-store.ts';
 import { openRateLimits } from '../rate-limit/open.ts';
 import type { RateLimits } from '../rate-limit/rate-limit.ts';
+import { demandAuthorSql } from '../read-model/demand-author-sql.ts';
 import { keepServedDomain } from '../served-domain/served-domain.ts';
 import { openTracing } from '../tracing/open.ts';
 import { traceAppends } from '../tracing/trace-appends.ts';
@@ -73,6 +74,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const guarded = resources.use(guardHistory(tellOutages(openedLog, { log }), { log }));
   demandNothingLost(openedLog);
   await keepServedDomain(pool, domain);
+  await demandAuthorSql(pool, domain);
   const eventLog = traceAppends(guarded, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));

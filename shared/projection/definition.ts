@@ -36,13 +36,14 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const versions = tables.all.flatMap(({ aggregate }) =>
     Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
   );
+  const projections = tables.all.flatMap(({ aggregate }) => aggregate.projectionVersions.map((each) => `${aggregate.name}: ${each}`));
   const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
       .update(
-        [...statements, ...keptDigestOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions]
+        [...statements, ...keptDigestOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions, ...projections]
           .join(';')
           .replaceAll(/\s+/g, ' '),
       )

@@ -30,6 +30,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'limits',
       'reads',
       'views',
+      'hatches',
       'dependencies',
     ],
   ],

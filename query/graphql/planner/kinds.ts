@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one thing: what the planner knows of a kind, compiled from its declaration.
 import { RESERVED } from '#kernel/registry/demand-names.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import { expressionType } from '#kernel/registry/hatches.ts';
+import type { Domain, ExpressionInfo, SqlText } from '#kernel/registry/registry.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Filter, Member, Source, Sources } from '../../sources.ts';
-import { demandSource, rightsToField } from '../../sources.ts';
+import { demandSource, givenType, rightsToField } from '../../sources.ts';
 import { listsOf, memberName, orderName } from '../names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
@@ -11,7 +12,7 @@ import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson,
 import type { Mapping, Row, Which } from './mapping.ts';
 import type { Parameter, Value } from './parameter.ts';
 import type { Readable } from './readable.ts';
-import { allOf, literal, Sql, sql } from './sql.ts';
+import { allOf, joined, literal, Sql, sql } from './sql.ts';
 import { searchText, storableText, storableValue } from './values.ts';
 
 export type Options = { readonly domain: Domain; readonly sources: Sources; readonly readable: Readable };
@@ -27,6 +28,9 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
     values: {
       id: (row) => plainJson(sql`${row}.id`),
       ...Object.fromEntries(members.flatMap((member) => memberOf(options, source, member))),
+      ...Object.fromEntries(
+        kind.expressions.map((each) => [each.name, (row: Row) => orNull(leafJson(each.def.kind, expressionSql(each, row)))]),
+      ),
       createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
       updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
       version: guarded(options, source, 'version', (row) => sql`${row}.version::text`),
@@ -209,9 +213,24 @@ const typeOf = (def: Filter['def']): Parameter['type'] => {
   }
 };
 
-const filterSql = ({ name, column, by, def }: Filter, row: Row, args: Arguments): Sql => {
+/** As the resolvers have it, whatever type PostgreSQL finds. */
+const expressionSql = ({ text, def }: ExpressionInfo, row: Row): Sql => sql`${authorText(text, row)}::${Sql.declared(expressionType(def))}`;
+
+const authorText = (text: SqlText, row: Row, given = sql``): Sql =>
+  sql`(${joined(
+    text.map((part) =>
+      typeof part === 'string' ? Sql.declared(part) : 'given' in part ? given : sql`${row}.${Sql.identifier(part.column)}`,
+    ),
+    sql``,
+  )})`;
+
+const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Arguments): Sql => {
+  // Of what its author asks, PostgreSQL knows best how much there is once it has the value.
+  if (custom) return authorText(custom.text, row, args.value(givenType(def), given(name, storableValue), DECISIVE));
   const value = sql`${row}.${Sql.identifier(column)}`;
   switch (by) {
+    case 'code':
+      throw new RangeError(`The filter ${name} says nothing`);
     case 'element':
       return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
     case 'value':

@@ -27,6 +27,9 @@ export class Sql {
     return new Sql([word]);
   };
 
+  /** What the declaration says in SQL, which the start has had checked. */
+  static readonly declared = (text: string): Sql => new Sql([text]);
+
   static readonly number = (value: number): Sql => new Sql([String(value)]);
 
   static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);

@@ -1,5 +1,7 @@
-import type { Domain } from '#kernel/registry/registry.ts';
+import { stateFor } from '#kernel/registry/hatches.ts';
+import type { Domain, ExpressionInfo } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
+import { isoText } from '#shared/instant.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
 import { type Child, demandSource, type Member, rightsToField, type Source, sourcesOf } from '../../sources.ts';
@@ -19,6 +21,7 @@ export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   version: guarded(source, 'version', common.version),
   ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
   ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
+  ...Object.fromEntries(source.kind.expressions.map((each) => [each.name, expressionIn(source, each)])),
   ...listsIn(source),
   ...Object.fromEntries(source.children.flatMap((child) => childrenOf(source, demandSource(sourcesOf(domain), child.kind.name), child))),
 });
@@ -31,6 +34,21 @@ const membersOf = (domain: Domain, source: Source, member: Member): readonly (re
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => told(def, row[column]);
   return [[name, guarded(source, name, read)], ...(def.publicFile ? [[`${name}Address`, addressOf(column)] as const] : [])];
+};
+
+/** Of the fields that its SQL names. */
+const expressionIn = ({ members }: Source, expression: ExpressionInfo): Resolver => {
+  const used = members.filter(({ name }) => expression.uses.includes(name));
+  return async (row: Row, _args, { loaders }) => {
+    const values = await Promise.all(
+      used.map(async (member) => {
+        const value = isLong(member) ? await loaders.text(row, member.column) : row[member.column];
+        return [member.name, value instanceof Date ? isoText(value) : (value ?? null)] as const;
+      }),
+    );
+    const state = Object.fromEntries(values);
+    return expression.value(stateFor(expression, (field) => state[field])) ?? null;
+  };
 };
 
 /** What not everybody may read who may read the row that names it is asked for itself. */

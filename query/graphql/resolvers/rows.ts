@@ -5,7 +5,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { readableRows, rowsWith } from '../../rights.ts';
-import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
+import { authorSql, type Filter, givenType, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
@@ -35,7 +35,7 @@ export type Listing = {
   /** All but long texts, and what rights ask of lists. */
   readonly columns: string;
   readonly right: Operation;
-  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'guard'>[];
+  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'def' | 'guard' | 'custom'>[];
   readonly sorts: readonly Sort[];
   readonly isNewestFirst: boolean;
 };
@@ -205,12 +205,14 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
 };
 
 const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameters): readonly string[] =>
-  filters.flatMap(({ name, column, by }) => {
+  filters.flatMap(({ name, column, by, def, custom }) => {
     const value = filter[name];
-    return value === undefined ? [] : [CONDITIONS[by](`t.${column}`, parameters.add(value))];
+    if (value === undefined) return [];
+    if (custom) return [authorSql(custom.text, 't', `${parameters.add(value)}::${givenType(def)}`)];
+    return by === 'code' ? [] : [CONDITIONS[by](`t.${column}`, parameters.add(value))];
   });
 
-const CONDITIONS: Readonly<Record<Filter['by'], (column: string, given: string) => string>> = {
+const CONDITIONS: Readonly<Record<Exclude<Filter['by'], 'code'>, (column: string, given: string) => string>> = {
   value: (column, given) => `${column} = ${given}`,
   id: (column, given) => `${column} = ${given}::bigint`,
   element: (column, given) => `${column} @> array[${given}]`,

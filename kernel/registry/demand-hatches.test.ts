@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { flag, line, ref, states, upload } from '../declare/fields.ts';
+import { assemble } from './assemble.ts';
+
+const shop = domain({ name: 'shop', roles: ['seller'] });
+
+/** A note, with what a test adds to it or has otherwise. */
+const refused = ({ fields = {}, events = {}, ...more }: { fields?: object; events?: object } & object): string => {
+  const note = shop.aggregate('note', {
+    owner: 'writer',
+    fields: { writer: ref(shop.user), title: line(20), tag: line(20).optional(), done: flag().default(false), ...fields },
+    events: { written: { creates: ['title'] }, changed: { changes: ['title'] }, thrown: { ends: true }, ...events },
+    commands: { jot: { emits: 'written' }, change: { emits: 'changed' }, throw: { emits: 'thrown' } },
+    rights: { read: { anyone: true }, write: { seller: 'own' } },
+    ...more,
+  } as never);
+  try {
+    assemble(shop as never, [note] as never);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const asIs = ({ title }: { readonly title: string }) => title;
+const text = (sql: (columns: Readonly<Record<string, string>>) => string) => ({ type: 'String', sql, value: asIs });
+
+test.each<[string, object, string]>([
+  ['what is right', { projects: { tag: { by: { written: asIs } } } }, ''],
+  [
+    'an unknown column',
+    { expressions: { short: text(({ titel }) => `left(${titel}, 1)`) } },
+    'note: the expression short asks for the column of titel, which is no field: name one of writer, title, tag, done.',
+  ],
+  [
+    'two statements',
+    { expressions: { short: text(({ title }) => `${title}); select (1`) } },
+    'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
+  ],
+  [
+    'an expression called like a field',
+    { expressions: { tag: text(({ title }) => `${title}`) } },
+    'note: the expression tag is called like something else, or like nothing that GraphQL can have: give it another name.',
+  ],
+  [
+    'a filter called like a parameter of lists',
+    { filters: { limit: { takes: 'Int', sql: () => 'true', holds: () => true } } },
+    'note: the filter limit is a parameter of every list: give it another name.',
+  ],
+  [
+    'a filter called like that by the owner',
+    { filters: { writer: { takes: 'Int', sql: () => 'true', holds: () => true } } },
+    'note: the filter writer is that of two fields: give it another name.',
+  ],
+  [
+    'a projection by an event that ends',
+    { projects: { tag: { by: { thrown: asIs } } } },
+    'note: the projection of tag is by the event thrown, which ends: name one that creates, changes or sets fields.',
+  ],
+  [
+    'a projection beside a form',
+    { events: { written: { creates: ['title', 'tag'] } }, projects: { tag: { by: { changed: asIs } } } },
+    'note: the projection of tag is not alone: the event written gives it a value too; let only one of them do so.',
+  ],
+  [
+    'a projection without a value before it',
+    { fields: { tag: line(20) }, projects: { tag: { by: { changed: asIs } } } },
+    'note: the projection of tag needs a value before it: give the field a default, or make it optional().',
+  ],
+  [
+    'a projection of a state',
+    { fields: { status: states('open', 'over') }, projects: { status: { by: { changed: () => 'over' } } } },
+    'note: the projection of status makes no reference, state or upload: let an event say it.',
+  ],
+  [
+    'a projection of what is personal',
+    { fields: { tag: line(20).optional().personal() }, projects: { tag: { by: { written: asIs } } } },
+    'note: the projection of tag makes nothing that is personal or unique: let a form or a decision say it.',
+  ],
+  [
+    'a right by what is projected',
+    { projects: { done: { by: { changed: () => true } } }, rights: { read: { anyone: { done: true } }, write: { seller: 'own' } } },
+    'note: a condition asks for done of the note, which a projection makes: ask for what events say.',
+  ],
+  [
+    'a personal upload, whose file would stay',
+    { fields: { photo: upload().optional().personal() } },
+    'note: personal() of the upload photo cannot be carried out yet; leave it out.',
+  ],
+])('%s', (_, change, sentence) => {
+  expect(refused(change)).toBe(sentence);
+});
+
+test('code is not given what is personal, or what fewer may read', () => {
+  const seen: unknown[] = [];
+  const note = shop.aggregate('note', {
+    owner: 'writer',
+    fields: { writer: ref(shop.user), title: line(20), secret: line(20).personal(), price: line(20), tag: line(20).optional() },
+    events: { written: { creates: ['title', 'secret', 'price'] } },
+    commands: { jot: { emits: 'written' } },
+    rights: { read: { anyone: true } },
+    fieldRights: { readPrice: { reads: ['price'], seller: 'own' } },
+    projects: { tag: { by: { written: (data) => void seen.push(data) } } },
+  });
+  const { kinds } = assemble(shop, [note]);
+  kinds.note?.events.written?.projects.tag?.({ noteId: 1, title: 'On glass', secret: 'Nobody’s', price: '3' });
+  expect(seen).toEqual([{ noteId: 1, title: 'On glass' }]);
+});

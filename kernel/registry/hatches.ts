@@ -1,0 +1,87 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { type FieldDef, flag, integer, line } from '../declare/fields.ts';
+import { column, wire } from './names.ts';
+import type { CustomFilterInfo, Defs, ExpressionInfo, Projection, Row, SqlText } from './registry.ts';
+
+type Written = Pick<ExpressionInfo, 'name' | 'says' | 'text' | 'uses'>;
+
+const TEXT_CHARACTERS_MAX = 200;
+const TYPES: Readonly<Record<string, FieldDef>> = {
+  Int: integer(-(2 ** 31), 2 ** 31 - 1).def,
+  Boolean: flag().def,
+  String: line(TEXT_CHARACTERS_MAX).def,
+};
+
+export const expressionOf = (aggregate: string, fields: Defs, name: string, spec: Row): ExpressionInfo => ({
+  ...writtenOf(`${aggregate}: the expression ${name}`, fields, name, spec),
+  def: { ...(TYPES[String(spec.type)] as FieldDef), optional: true },
+  value: spec.value as ExpressionInfo['value'],
+});
+
+export const customFilterOf = (aggregate: string, fields: Defs, name: string, spec: Row): CustomFilterInfo => ({
+  ...writtenOf(`${aggregate}: the filter ${name}`, fields, name, spec),
+  def: TYPES[String(spec.takes)] as FieldDef,
+  holds: spec.holds as CustomFilterInfo['holds'],
+});
+
+/** What ends a statement, or hides what follows. */
+const ESCAPING = /;|--|\/\*/;
+const MARKED = /⟨(\w*)⟩/;
+const GIVEN = '⟨⟩';
+
+/** Written once, with marks in the place of what differs. */
+const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row): Written => {
+  const uses = new Set<string>();
+  const columns = new Proxy({} as Readonly<Record<string, string>>, {
+    get(_, field) {
+      const def = typeof field === 'string' && Object.hasOwn(fields, field) ? fields[field] : undefined;
+      if (def === undefined)
+        throw new StartRefused(
+          `${place} asks for the column of ${String(field)}, which is no field: name one of ${Object.keys(fields).join(', ')}.`,
+        );
+      uses.add(String(field));
+      return `⟨${column(String(field), def)}⟩`;
+    },
+  });
+  const written = (sql as (columns: unknown, given: string) => string)(columns, GIVEN);
+  if (ESCAPING.test(written)) throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
+  const parts = written.split(MARKED).flatMap((part, index): SqlText => {
+    if (index % 2 === 1) return [part === '' ? { given: true } : { column: part }];
+    return part === '' ? [] : [part];
+  });
+  return { name, says: says as string | undefined, text: parts, uses: [...uses] };
+};
+
+/** As PostgreSQL calls what an expression is. */
+export const expressionType = ({ kind }: FieldDef): 'integer' | 'boolean' | 'text' =>
+  kind === 'integer' || kind === 'boolean' ? kind : 'text';
+
+export type ProjectionSpec = { readonly by: Readonly<Record<string, Projection | undefined>>; readonly version?: number };
+
+/** By the fields that follow from one event. What is personal, or fewer may read, code is not given: what it makes is for all. */
+export const projectionsOf = (
+  { fields, guarded }: { readonly fields: Defs; readonly guarded: ReadonlySet<string> },
+  event: string,
+  declared: Readonly<Record<string, ProjectionSpec>>,
+): Readonly<Record<string, Projection>> => {
+  const withheld = Object.entries(fields).flatMap(([name, def]) =>
+    def.personal === undefined && !guarded.has(name) ? [] : [wire(name, def)],
+  );
+  return Object.fromEntries(
+    Object.entries(declared).flatMap(([field, { by }]) => {
+      const project = Object.hasOwn(by, event) ? by[event] : undefined;
+      return project === undefined ? [] : [[field, withheld.length === 0 ? project : (data: Row) => project(without(data, withheld))]];
+    }),
+  );
+};
+
+const without = (data: Row, names: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+
+/** In the form in which a fingerprint has them. */
+export const projectionVersionsOf = (declared: Readonly<Record<string, ProjectionSpec>>): readonly string[] =>
+  Object.entries(declared).map(([field, { by, version = 1 }]) => `${field} by ${Object.keys(by).toSorted().join(' ')}: ${version}`);
+
+/** The state that code is given: the fields that its SQL names. */
+export const stateFor = ({ uses }: Pick<Written, 'uses'>, read: (field: string) => unknown): Row =>
+  Object.fromEntries(uses.map((field) => [field, read(field)]));

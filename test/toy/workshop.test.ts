@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase } from '../engines/database.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type Person } from '../engines/installation-people.ts';
+import { restClientOf } from '../engines/rest-client.ts';
+import { restSessionOver } from '../engines/rest-session.ts';
+import { inDatabase } from '../engines/search-everywhere.ts';
+import { until } from '../engines/until.ts';
+import { nextWorkshop, workshop } from './workshop.ts';
+
+const merge = 'application/merge-patch+json';
+const FIELDS = 'title slug hours isLong initial words';
+
+test('SQL and code of an author hold on every surface, and what changes in them is made anew live', async () => {
+  await using database = await createDatabase();
+  await using folder = await temporaryDataDir();
+  const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
+  const left = await (async () => {
+    await using installation = await startInstallation({ settings, of: { domain: workshop, main: 'test/toy/workshop-main.ts' } });
+    return { admin: installation.admin, id: await first(installation, database.url) };
+  })();
+
+  await using installation = await startInstallation({
+    settings,
+    admin: left.admin,
+    of: { domain: nextWorkshop, main: 'test/toy/workshop-next-main.ts' },
+  });
+  const status = async () => JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, nextWorkshop)).live;
+  expect(await status()).toMatchObject({ isOfThisRelease: false });
+  await operate(['projection', 'rebuild'], installation.settings, nextWorkshop);
+  expect(await status()).toMatchObject({ isOfThisRelease: true });
+  const shown = async () => (await restClientOf(installation)('GET', `/courses/${left.id}`)).body;
+  await until(shown, (body) => (body as { slug?: string }).slug === 'course-on-wood-ii');
+  expect(await operate(['audit', 'verify'], installation.settings, nextWorkshop)).toContain('Proven');
+});
+
+const first = async (installation: Installation, databaseUrl: string): Promise<number> => {
+  const people = await openPeople(installation, undefined, workshop);
+  const session = restSessionOver(restClientOf(installation));
+  const graphql = async (query: string, by?: Person) => graphqlClientOf(installation)(query, { token: by?.token });
+  const ada = await people.signUp('Ada');
+  const write = async (title: string, minutes: number, seats: number, text = ''): Promise<number> => {
+    const { written } = await session.write('POST', '/courses', { token: ada.token, body: { title, minutes, seats, text } });
+    await session.write('POST', `/courses/${written.id}/open`, { token: ada.token });
+    return written.id;
+  };
+  const wood = await write('On wood', 90, 12, 'Saws and  planes');
+  const steel = await write('On Steel', 200, 40);
+  await write('Glass', 30, 30, 'One');
+  const titles = async (query: string) =>
+    (await session.read<readonly { readonly title: string }[]>(`/courses?sort=createdAt${query}`)).body.map(({ title }) => title);
+  await until(
+    () => titles(''),
+    (all) => all.length === 3,
+  );
+
+  // Lists are narrowed, together with what else they are narrowed by.
+  const asked = [
+    ['&seatsMin=30', ['On Steel', 'Glass']],
+    ['&begins=on', ['On wood', 'On Steel']],
+    ['&begins=on&seatsMin=13', ['On Steel']],
+    ['&roomy=true', ['On Steel']],
+    ['&roomy=false', ['On wood', 'Glass']],
+    ['&begins=on%27%20or%20true%20--', []],
+    ['&slug=on-steel', ['On Steel']],
+  ] as const;
+  for (const [query, found] of asked) expect(await titles(query), query).toEqual(found);
+  expect((await session.read('/courses?seatsMin=many')).status).toBe(400);
+  const connection = `{ coursesConnection(first: 5, filter: { seatsMin: 30, begins: "o" }) { totalCount nodes { title } } }`;
+  expect(await graphql(connection)).toMatchObject({ data: { coursesConnection: { totalCount: 1, nodes: [{ title: 'On Steel' }] } } });
+
+  // A field of GraphQL is the same planned, field by field after a mutation, and as of then.
+  const ofWood = { title: 'On wood', slug: 'on-wood', hours: 1, isLong: false, initial: 'O', words: 3 };
+  const ofSteel = { title: 'On Steel', slug: 'on-steel', hours: 3, isLong: true, initial: 'O', words: null };
+  expect(await graphql(`{ course(id: ${wood}) { ${FIELDS} } courses(filter: { roomy: true }) { ${FIELDS} } }`)).toMatchObject({
+    data: { course: ofWood, courses: [ofSteel] },
+  });
+  expect(await graphql(`mutation { openCourse(id: ${steel}) { ${FIELDS} } }`, ada)).toMatchObject({ data: { openCourse: ofSteel } });
+  expect(
+    await graphql(`mutation { updateCourse(id: ${wood}, changes: { title: "On wood II", minutes: 130 }) { ${FIELDS} } }`, ada),
+  ).toMatchObject({ data: { updateCourse: { title: 'On wood II', slug: 'on-wood-ii', hours: 2, isLong: true } } });
+  expect(await graphql(`{ course(id: ${wood}, at: "v1") { ${FIELDS} } }`, ada)).toMatchObject({ data: { course: ofWood } });
+  const renamed = await session.write('PATCH', `/courses/${steel}`, { token: ada.token, type: merge, body: { title: 'Of steel' } });
+  const then = encodeURIComponent(renamed.headers.get('consistency-token') ?? '');
+  await session.write('PATCH', `/courses/${steel}`, { token: ada.token, type: merge, body: { seats: 5 } });
+  expect(await titles('&seatsMin=30')).toEqual(['Glass']);
+  expect(await titles(`&seatsMin=30&at=${then}`)).toEqual(['Of steel', 'Glass']);
+  expect(await titles(`&begins=on&at=${then}`)).toEqual(['On wood II']);
+
+  // What follows from an event is part of the row, its history, and its proof.
+  const { body: history } = await session.read<readonly { changes?: readonly unknown[] }[]>(`/courses/${wood}/history`, {
+    token: ada.token,
+  });
+  expect(history[0]?.changes).toContainEqual({ field: 'slug', from: 'on-wood', to: 'on-wood-ii' });
+  expect((await session.read(`/courses/${wood}?at=v1`, { token: ada.token })).body).toMatchObject({ slug: 'on-wood' });
+  const verify = () => operate(['audit', 'verify'], installation.settings, workshop);
+  expect(await verify()).toContain('Proven');
+  const set = (slug: string) =>
+    inDatabase(
+      databaseUrl,
+      async (client) => void (await client.query(`update read_model.courses set slug = $1 where id = $2`, [slug, wood])),
+    );
+  await set('on-glass');
+  await expect(verify()).rejects.toThrow(/row different/);
+  await set('on-wood-ii');
+  expect(await verify()).toContain('Proven');
+
+  // Clients are told of all of it.
+  const { body: openapi } = await restClientOf(installation)('GET', '/openapi.json');
+  expect(JSON.stringify(openapi)).toContain('Only courses with so many seats at least.');
+  expect(await operate(['graphql', 'schema'], installation.settings, workshop)).toContain('How many words its text has; null without any.');
+  return wood;
+};

@@ -1,0 +1,71 @@
+import { domain } from '#kernel/declare/domain.ts';
+import { integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
+
+/** A domain that says in SQL and code what data does not say: of one release, and of the next, whose code says something else. */
+const base = domain({ name: 'workshop', roles: ['teacher'] });
+const { aggregate, user } = base;
+
+const dashed = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+const courseOf = (version: number, slugOf: (title: string) => string) =>
+  aggregate('course', {
+    owner: 'teacher',
+    fields: {
+      teacher: ref(user),
+      title: line(100),
+      minutes: integer(1, 6_000),
+      seats: integer(1, 500),
+      text: markdown(50_000).default(''),
+      slug: line(120).optional().filter(),
+      status: states('planned', 'open'),
+    },
+    events: {
+      planned: { creates: ['title', 'minutes', 'seats', 'text'] },
+      changed: { changes: ['title', 'minutes', 'seats', 'text'] },
+      opened: { sets: { status: 'open' } },
+    },
+    commands: { plan: { emits: 'planned' }, change: { emits: 'changed' }, open: { emits: 'opened' } },
+    rights: { read: { anyone: 'open', teacher: ['open', 'own'] }, write: { teacher: 'own' } },
+    projects: {
+      slug: {
+        version,
+        by: {
+          planned: ({ title }) => slugOf(title),
+          changed: ({ title }) => (title === undefined ? undefined : slugOf(title)),
+        },
+      },
+    },
+    expressions: {
+      hours: { type: 'Int', sql: ({ minutes }) => `${minutes} / 60`, value: ({ minutes }) => Math.trunc(minutes / 60) },
+      isLong: { type: 'Boolean', sql: ({ minutes }) => `${minutes} > 90`, value: ({ minutes }) => minutes > 90 },
+      initial: { type: 'String', sql: ({ title }) => `left(${title}, 1)`, value: ({ title }) => title.slice(0, 1) },
+      words: {
+        type: 'Int',
+        says: 'How many words its text has; null without any.',
+        sql: ({ text }) => `nullif(cardinality(regexp_split_to_array(btrim(${text}), ' +')) - (btrim(${text}) = '')::integer, 0)`,
+        value: ({ text }) => text.split(' ').filter((each) => each !== '').length || null,
+      },
+    },
+    filters: {
+      seatsMin: {
+        takes: 'Int',
+        says: 'Only courses with so many seats at least.',
+        sql: ({ seats }, least) => `${seats} >= ${least}`,
+        holds: ({ seats }, least) => seats >= least,
+      },
+      begins: {
+        takes: 'String',
+        sql: ({ title }, given) => `starts_with(lower(${title}), lower(${given}))`,
+        holds: ({ title }, given) => title.toLowerCase().startsWith(given.toLowerCase()),
+      },
+      roomy: {
+        takes: 'Boolean',
+        sql: ({ seats, minutes }, given) => `(${seats} > 20 and ${minutes} > 30) = ${given}`,
+        holds: ({ seats, minutes }, given) => (seats > 20 && minutes > 30) === given,
+      },
+    },
+  });
+
+export const workshop = assemble(base, [courseOf(1, dashed)]);
+export const nextWorkshop = assemble(base, [courseOf(2, (title) => `course-${dashed(title)}`)]);
