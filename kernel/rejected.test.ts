@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** A declaration that compiles. Each wrong one is this, with one thing replaced. */
 const RIGHT = `import { instant, integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
 import { count, latest, sum } from '${ROOT}/kernel/declare/view.ts';
+import { route } from '${ROOT}/kernel/declare/route.ts';
 import { assemble } from '${ROOT}/kernel/registry/assemble.ts';
 import { article } from '${ROOT}/domain/article.ts';
 import * as base from '${ROOT}/domain/base.ts';
@@ -88,13 +89,30 @@ const leaf = base.aggregate('leaf', {
   filters: { thick: { takes: 'Int', sql: ({ pages }, least) => pages + ' > ' + least, holds: ({ pages }, least) => pages > least } },
   projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } },
 });
-export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies]);
+const shelf = route('listShelves', {
+  path: '/shelves',
+  says: 'Shelves',
+  right: 'leaf.read',
+  takes: { thickness: integer(0, 9).optional() },
+  gives: { count: integer(0, 9) },
+  sql: ({ thickness, callerId }) => 'select 1 as count where ' + thickness + ' > ' + callerId,
+});
+export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies], [shelf]);
 `;
 
 type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
 
 /** What does not compile: what is replaced by what, where the compiler points to, and what it says. */
 const WRONG: readonly Wrong[] = [
+  [
+    'a route that asks for what it does not take',
+    `({ thickness, callerId })`,
+    `({ thicknes: thickness, callerId })`,
+    'thicknes',
+    'TS2339',
+    `'thicknes' does not exist`,
+  ],
+  ['a route that says nothing of its answer', `gives: { count: integer(0, 9) },`, ``, `{`, 'TS2741', `'gives' is missing`],
   [
     'an unknown column of an expression',
     `sql: ({ heading }) =>`,

@@ -22,6 +22,7 @@ export {
   upload,
   word,
 } from '#kernel/declare/fields.ts';
+export { route } from '#kernel/declare/route.ts';
 export { run } from '#kernel/declare/run.ts';
 export { assemble } from '#kernel/registry/assemble.ts';
 export type { Domain } from '#kernel/registry/registry.ts';

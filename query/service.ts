@@ -38,6 +38,7 @@ import { orderRoutes } from './operations/order-routes.ts';
 import { operationsReads } from './operations/reads.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 import { createReadWritten } from './read-written.ts';
+import { routeReads } from './routes/reads.ts';
 import { openSearches } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { uploadKey } from './uploads/signed-address.ts';
@@ -170,5 +171,6 @@ const createReads = (kinds: KindReads, past: PastOptions & HistoryOptions): Omit
     ...eventTypeReads(domain),
     ...auditReads(past),
     ...operationsReads(past),
+    ...routeReads(domain, pool),
   };
 };

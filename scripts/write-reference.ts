@@ -111,6 +111,11 @@ const SECTIONS: readonly Section[] = [
     parts: [{ file: 'hatches.ts', members: 'CustomFilterOf' }],
   },
   {
+    title: 'Routes',
+    text: 'From `#kernel/declare/route.ts`: `route(name, { … })`, in the fourth argument of `assemble` ([What data does not say](hatches.md#a-route)).',
+    parts: [{ file: 'route.ts', members: 'RouteSpec' }],
+  },
+  {
     title: 'Projections',
     text: '`projects: { slug: { by: { planned: ({ title }) => dashed(title) } } }`: a field whose value code makes of what an event holds.',
     parts: [{ file: 'hatches.ts', members: 'Projection' }],

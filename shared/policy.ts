@@ -91,7 +91,7 @@ export const policyOf = (domain: Domain): Policy => {
 
 /** Of no domain. */
 export const NO_RIGHTS: Policy = {
-  domain: { name: '', roles: [], signUp: '', kinds: {}, views: [] },
+  domain: { name: '', roles: [], signUp: '', kinds: {}, views: [], routes: [] },
   rights: new Map(),
   checks: new Map(),
   scopes: [],

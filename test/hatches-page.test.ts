@@ -11,4 +11,4 @@ test.each(blocks)('what the page shows of %s stands there', (path, text) => {
   expect(read(path)).toContain(text);
 });
 
-test('the page shows something', () => expect(blocks.length).toBe(3));
+test('the page shows something', () => expect(blocks.length).toBe(4));

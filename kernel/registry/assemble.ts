@@ -1,5 +1,6 @@
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
+import type { AnyRoute } from '../declare/route.ts';
 import type { AnyView } from '../declare/view.ts';
 import { definitionsOf } from '../events/definitions.ts';
 import { aggregateOperations } from '../rest/operations.ts';
@@ -17,6 +18,7 @@ import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
 import { kindOf } from './kind-of.ts';
 import type { Domain } from './registry.ts';
+import { demandRoutes, routeOf } from './route-of.ts';
 import { viewOf } from './view-of.ts';
 
 type Base = { readonly name: string; readonly roles: readonly string[]; readonly signUp: string; readonly user: AnyAggregate };
@@ -35,6 +37,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
   base: Base,
   aggregates: A & Known<A>,
   views: readonly AnyView[] = [],
+  routes: readonly AnyRoute[] = [],
 ): Domain => {
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
@@ -47,6 +50,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
     views: views.map(viewOf),
+    routes: routes.map(routeOf),
   };
   demandLists(domain);
   demandParts(domain);
@@ -55,6 +59,7 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
   demandHatches(domain);
   demandReactions(domain);
   demandViews(domain);
+  demandRoutes(domain);
   demandCompiles(domain);
   return domain;
 };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
-import { flag, line, ref, states, upload } from '../declare/fields.ts';
+import { flag, integer, line, ref, set, states, upload } from '../declare/fields.ts';
+import { route } from '../declare/route.ts';
 import { assemble } from './assemble.ts';
 
 const shop = domain({ name: 'shop', roles: ['seller'] });
@@ -90,6 +91,75 @@ test.each<[string, object, string]>([
   ],
 ])('%s', (_, change, sentence) => {
   expect(refused(change)).toBe(sentence);
+});
+
+const routed = (change: object): string => {
+  const right = {
+    path: '/note-summary',
+    says: 'Notes',
+    right: 'note.read',
+    gives: { notes: integer(0, 9) },
+    sql: () => 'select 1 as notes',
+  };
+  const note = shop.aggregate('note', {
+    owner: 'writer',
+    fields: { writer: ref(shop.user), title: line(20) },
+    events: { written: { creates: ['title'] }, changed: { changes: ['title'] } },
+    commands: { jot: { emits: 'written' }, change: { emits: 'changed' } },
+    rights: { read: { anyone: true }, write: { seller: 'own', admin: 'own' } },
+  });
+  try {
+    assemble(shop, [note], [], [route('summarizeNotes', { ...right, ...change } as never)]);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test.each<[string, object, string | RegExp]>([
+  ['a route that is right', {}, ''],
+  [
+    'a path of an aggregate',
+    { path: '/notes' },
+    'the route summarizeNotes has the path /notes, which is taken, or no step of small letters: give it another.',
+  ],
+  [
+    'a path of the kernel',
+    { path: '/events' },
+    'the route summarizeNotes has the path /events, which is taken, or no step of small letters: give it another.',
+  ],
+  [
+    'a path of several steps',
+    { path: '/a/b' },
+    'the route summarizeNotes has the path /a/b, which is taken, or no step of small letters: give it another.',
+  ],
+  [
+    'an unknown right',
+    { right: 'note.see' },
+    /^the route summarizeNotes takes the right note\.see, which there is not: name one of .*note\.read/,
+  ],
+  [
+    'a right that nobody has over everything',
+    { right: 'note.change' },
+    'the route summarizeNotes takes the right note.change, which nobody has over everything: name one that somebody has.',
+  ],
+  [
+    'what is no plain value',
+    { gives: { rows: set(line(9), 3) } },
+    'the route summarizeNotes has rows, which is no plain value with a name of its own: give it another type or name.',
+  ],
+  [
+    'two statements',
+    { sql: () => 'select 1 as notes; select 2' },
+    'the route summarizeNotes has more than one statement: leave out “;”, “--” and “/*”.',
+  ],
+  [
+    'what it does not take',
+    { sql: ({ most }: { most: string }) => `select ${most} as notes` },
+    'the route summarizeNotes asks for most, which it does not take: name one of callerId.',
+  ],
+])('%s', (_, change, sentence) => {
+  expect(routed(change)).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence));
 });
 
 test('code is not given what is personal, or what fewer may read', () => {

@@ -25,7 +25,7 @@ export const customFilterOf = (aggregate: string, fields: Defs, name: string, sp
 });
 
 /** What ends a statement, or hides what follows. */
-const ESCAPING = /;|--|\/\*/;
+export const ESCAPING = /;|--|\/\*/;
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
 

@@ -196,6 +196,20 @@ export type ViewInfo = {
   /** Its key and its rights, as conditions ask them. */
   readonly asked: Kind;
 };
+/** A read of the domain’s own. */
+export type RouteInfo = {
+  readonly name: string;
+  readonly path: string;
+  readonly says: string;
+  readonly right: string;
+  /** The parameters of its query. */
+  readonly takes: Defs;
+  /** What each item has. */
+  readonly gives: Defs;
+  /** With places for values, which are given in this order. */
+  readonly text: string;
+  readonly given: readonly string[];
+};
 export type Domain = {
   readonly name: string;
   /** With `anonymous` and `admin`. */
@@ -204,4 +218,5 @@ export type Domain = {
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly views: readonly ViewInfo[];
+  readonly routes: readonly RouteInfo[];
 };

@@ -57,7 +57,10 @@ const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   const ofKinds = kinds.map(({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const);
   const views = domain.views.map(({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const);
-  return { ...Object.fromEntries([...ofKinds, ...views]), ...KERNEL_TAGS };
+  const routes = domain.routes.map(
+    ({ path, name, says }) => [path.slice(1), { name: capital(spaced(name)), description: `${says}.` }] as const,
+  );
+  return { ...Object.fromEntries([...ofKinds, ...views, ...routes]), ...KERNEL_TAGS };
 };
 
 const KERNEL_TAGS = {

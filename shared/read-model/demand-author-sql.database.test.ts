@@ -2,10 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { createReadModel } from '#shared/projection/schema.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { workshop } from '../../test/toy/workshop.ts';
 import { demandAuthorSql } from './demand-author-sql.ts';
+import { LIVE_SCHEMA } from './read-model.ts';
+import { tablesOf } from './tables.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -33,6 +37,42 @@ const withSql = (expression: string, filter = 'true') =>
       },
     }),
   ]);
+
+const withRoute = (sql: string) => {
+  const [note] = [withSql('1')];
+  return {
+    ...note,
+    routes: [
+      {
+        name: 'summarize',
+        path: '/summary',
+        says: 'Notes',
+        right: 'note.read',
+        takes: {},
+        gives: { notes: integer(0, 9).def },
+        text: sql,
+        given: [],
+      },
+    ],
+  };
+};
+
+test('a route is looked at once its tables are there', async () => {
+  const [right, column, name] = [
+    'select count(*) as notes from read_model.notes',
+    'select titel as notes from read_model.notes',
+    'select 1 as note',
+  ].map(withRoute);
+  for (const each of [right, column, name]) await demandAuthorSql(pool, each as Domain);
+  await createReadModel(pool, tablesOf(right as Domain), LIVE_SCHEMA);
+  await demandAuthorSql(pool, right as Domain);
+  await expect(demandAuthorSql(pool, column as Domain)).rejects.toThrow(
+    'the route summarize is nothing that PostgreSQL understands, “column "titel" does not exist”: mend its `sql`.',
+  );
+  await expect(demandAuthorSql(pool, name as Domain)).rejects.toThrow(
+    'the route summarize gives notes, which its statement does not select: select it `as "notes"`.',
+  );
+});
 
 test('what PostgreSQL understands passes, on a database without tables', async () => {
   await demandAuthorSql(pool, workshop);

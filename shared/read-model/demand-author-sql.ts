@@ -1,14 +1,17 @@
 import { expressionType } from '#kernel/registry/hatches.ts';
 import { column } from '#kernel/registry/names.ts';
-import type { Domain, ExpressionInfo, Kind, SqlText } from '#kernel/registry/registry.ts';
+import type { Domain, ExpressionInfo, Kind, RouteInfo, SqlText } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { isOfThisRelease } from '#shared/projection/definition.ts';
+import { LIVE_SCHEMA } from './read-model.ts';
+import { tablesOf } from './tables.ts';
 
 /**
  * Has PostgreSQL look at the SQL that authors have written, and refuses what it refuses: otherwise whoever asks for it would find out. Nothing
- * is read, and no table need be there.
+ * is read, and for expressions and filters no table need be there.
  */
-export const demandAuthorSql = async (pool: Pick<Pool, 'query'>, domain: Domain): Promise<void> => {
+export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void> => {
   for (const kind of Object.values(domain.kinds)) {
     for (const expression of kind.expressions)
       await explain(pool, `${kind.name}: the expression ${expression.name}`, inRow(kind, expression));
@@ -19,6 +22,18 @@ export const demandAuthorSql = async (pool: Pick<Pool, 'query'>, domain: Domain)
         `select 1 from ${rowOf(kind)} where ${textOf(filter.text, `null::${columnType(filter)}`)}`,
       );
   }
+  // Of tables of another release nobody knows what is wrong of it.
+  if (domain.routes.length === 0 || !(await isOfThisRelease(pool, tablesOf(domain), LIVE_SCHEMA))) return;
+  for (const route of domain.routes) await demandRoute(pool, route);
+};
+
+const demandRoute = async (pool: Pick<Pool, 'query'>, { name, text, given, gives }: RouteInfo): Promise<void> => {
+  const place = `the route ${name}`;
+  const values = given.map(() => null);
+  const { fields } = await orRefuse(place, () => pool.query(`select * from (${text}) told limit 0`, values));
+  const missing = Object.keys(gives).find((each) => fields.every((field) => field.name !== each));
+  if (missing !== undefined)
+    throw new StartRefused(`${place} gives ${missing}, which its statement does not select: select it \`as "${missing}"\`.`);
 };
 
 const inRow = (kind: Kind, { text, def }: ExpressionInfo): string => `select ${textOf(text)}::${expressionType(def)} from ${rowOf(kind)}`;
@@ -34,9 +49,11 @@ const rowOf = ({ fields }: Kind): string =>
     .map(([name, def]) => `null::${def.column} as ${column(name, def)}`)
     .join(', ')}) t`;
 
-const explain = async (pool: Pick<Pool, 'query'>, place: string, statement: string): Promise<void> => {
+const explain = (pool: Pick<Pool, 'query'>, place: string, statement: string) => orRefuse(place, () => pool.query(`explain ${statement}`));
+
+const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Promise<Result> => {
   try {
-    await pool.query(`explain ${statement}`);
+    return await ask();
   } catch (error) {
     // Class 42: what is wrong with the statement itself.
     if (!String((error as { code?: unknown }).code).startsWith('42')) throw error;

@@ -17,6 +17,7 @@ import { HISTORY_OPERATIONS } from './history.ts';
 import { PAGE, sortBy } from './lists.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
+import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** What there is of the log whatever the domain, by operation id. */
@@ -63,7 +64,11 @@ const makeOperations = (domain: Domain): Operations => {
   const taken = ofViews.find(([each]) => Object.hasOwn(own, each) || Object.hasOwn(ofKinds, each));
   if (taken !== undefined)
     throw new StartRefused(`${taken[1].reads.view.name}: there is an operation ${taken[0]} already: give the view another name.`);
-  return { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
+  const others = { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
+  const routes = routeOperations(domain);
+  const clashing = Object.keys(routes).find((each) => Object.hasOwn(others, each));
+  if (clashing !== undefined) throw new StartRefused(`the route ${clashing} is called like another operation: give it another name.`);
+  return { ...others, ...routes };
 };
 
 /** Names of operations are made of the name and the plural, and those of GraphQL's types of neither. */

@@ -108,9 +108,31 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   await set('on-wood-ii');
   expect(await verify()).toContain('Proven');
 
+  // A route of its own is for those who may read everything.
+  const bert = await people.signUp('Bert');
+  await session.write('POST', '/courses', { token: bert.token, body: { title: 'Hidden', minutes: 10, seats: 50 } });
+  const summary = (query: string, token?: string) => session.read<readonly object[]>(`/course-summary${query}`, { token });
+  const { token } = people.administrator;
+  const of = ({ userId }: Person, name: string, courses: number) => ({
+    teacherId: userId,
+    name,
+    courses,
+    newest: expect.any(String),
+    mine: false,
+  });
+  const all = await summary('', token);
+  expect([all.status, all.body]).toEqual([200, [of(ada, 'Ada', 3), of(bert, 'Bert', 1)]]);
+  expect((await summary('?seatsMin=30&status=open', token)).body).toEqual([of(ada, 'Ada', 1)]);
+  expect((await summary('', ada.token)).body).toMatchObject({ code: 'forbidden' });
+  expect((await summary('')).body).toMatchObject({ code: 'unauthenticated' });
+  expect((await summary('?seats=1', token)).status).toBe(400);
+  expect((await summary('?seatsMin=1;drop', token)).status).toBe(400);
+  expect((await restClientOf(installation)('POST', '/course-summary', { token, body: {} })).headers.get('allow')).toContain('GET');
+
   // Clients are told of all of it.
   const { body: openapi } = await restClientOf(installation)('GET', '/openapi.json');
   expect(JSON.stringify(openapi)).toContain('Only courses with so many seats at least.');
+  expect(openapi).toMatchObject({ paths: { '/course-summary': { get: { operationId: 'summarizeCourses' } } } });
   expect(await operate(['graphql', 'schema'], installation.settings, workshop)).toContain('How many words its text has; null without any.');
   return wood;
 };

@@ -1,5 +1,6 @@
 import { domain } from '#kernel/declare/domain.ts';
-import { integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
+import { choice, flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
+import { route } from '#kernel/declare/route.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain that says in SQL and code what data does not say: of one release, and of the next, whose code says something else. */
@@ -67,5 +68,18 @@ const courseOf = (version: number, slugOf: (title: string) => string) =>
     },
   });
 
-export const workshop = assemble(base, [courseOf(1, dashed)]);
+const summary = route('summarizeCourses', {
+  path: '/course-summary',
+  says: 'How many courses each teacher has, and how long they are',
+  right: 'course.read',
+  takes: { seatsMin: integer(1, 500).optional(), status: choice('planned', 'open').optional() },
+  gives: { teacherId: integer(1, 2 ** 53 - 1), name: line(100).optional(), courses: integer(0, 1e9), newest: instant(), mine: flag() },
+  sql: ({ seatsMin, status, callerId }) => `
+    select c.teacher_id as "teacherId", u.name, count(*)::integer as courses, max(c.created_at) as newest, c.teacher_id = ${callerId} as mine
+    from read_model.courses c join read_model.users u on u.id = c.teacher_id
+    where c.seats >= coalesce(${seatsMin}, 1) and c.status = coalesce(${status}, c.status)
+    group by c.teacher_id, u.name order by courses desc, c.teacher_id`,
+});
+
+export const workshop = assemble(base, [courseOf(1, dashed)], [], [summary]);
 export const nextWorkshop = assemble(base, [courseOf(2, (title) => `course-${dashed(title)}`)]);

@@ -1,0 +1,43 @@
+import type { Domain, RouteInfo } from '#kernel/registry/registry.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { isoText } from '#shared/instant.ts';
+import { type Caller, mayAlways, type Operation, userIdOf } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { ListAnswer } from '#shared/rest/reads/answer.ts';
+import type { Reader } from '../read-routes.ts';
+import { runPrepared } from '../statement.ts';
+
+type Asked = Readonly<Record<string, string | number | boolean | undefined>>;
+type RouteRead = (reader: Reader, asked: Asked) => Promise<ListAnswer>;
+
+const ROWS_MAX = 1_000;
+
+/** The reads that a domain has of its own, by their names. */
+export const routeReads = ({ routes }: Domain, pool: Pool): Readonly<Record<string, RouteRead>> =>
+  Object.fromEntries(routes.map((route) => [route.name, readOf(route, pool)]));
+
+const readOf = ({ path, right, text, given, gives }: RouteInfo, pool: Pool): RouteRead => {
+  const statement = `select * from (${text}) told limit ${ROWS_MAX}`;
+  const shown = Object.keys(gives);
+  return async ({ caller }, asked) => {
+    demandEverything(caller, right as Operation);
+    const values = given.map((name) => (name === 'callerId' ? userIdOf(caller) : (asked[name] ?? null)));
+    const rows = await runPrepared<Readonly<Record<string, unknown>>>(pool, statement, values);
+    const items = rows.map((row) => Object.fromEntries(shown.map((name) => [name, told(row[name])])));
+    return { kind: 'list', items, links: { self: selfOf(path, asked) } };
+  };
+};
+
+/** No right narrows what the statement finds, so that whoever may read some of it alone may not read this. */
+const demandEverything = (caller: Caller, right: Operation): void => {
+  if (mayAlways(caller, right)) return;
+  throw new Rejection(caller.kind === 'anonymous' ? 'unauthenticated' : 'forbidden');
+};
+
+const told = (value: unknown): unknown => (value instanceof Date ? isoText(value) : (value ?? null));
+
+const selfOf = (path: string, asked: Asked): string => {
+  const query = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const given = new URLSearchParams(Object.fromEntries(query.map(([name, value]) => [name, String(value)])));
+  return query.length === 0 ? path : `${path}?${given}`;
+};
