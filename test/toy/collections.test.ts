@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { openPeople, type People, type Person } from '../engines/installation-people.ts';
@@ -16,6 +17,8 @@ let session: RestSession;
 let ada: Person;
 let bert: Person;
 let articles: readonly number[];
+let hers: Followed;
+let his: Followed;
 let collection: string;
 
 const merge = 'application/merge-patch+json';
@@ -34,8 +37,18 @@ beforeAll(async () => {
         (await session.write('POST', '/articles', { token: ada.token, body: { title, body: 'x', publish: true } })).written.id,
     ),
   );
+  hers = resources.use(closing(await followed(ada)));
+  his = resources.use(closing(await followed(bert)));
 });
 afterAll(() => resources.disposeAsync());
+
+const followed = ({ token }: Person, headers = {}): Promise<Followed> =>
+  follow(`${installation.url}/events?types=collection.*`, {
+    fetch: installation.fetch,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+const closing = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
+  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
 
 const read = async <Body = Record<string, unknown>>(path: string, by?: Person) => session.read<Body>(path, { token: by?.token });
 const graphql = async (query: string, by?: Person) => (await graphqlClientOf(installation)(query, { token: by?.token })) as never as Answer;
@@ -75,6 +88,32 @@ test('a private one is for its owner and administrators, a public one for everyb
     visibility: 'public',
     itemCount: 3,
   });
+});
+
+test('streams tell its curator of all of it, and others of nothing before it was public', async () => {
+  type Told = { readonly type: string; readonly data: { readonly articleId?: number } };
+  const told = ({ messages }: Followed) => messages.map(({ data }) => JSON.parse(data) as Told);
+  const typesOf = (followed: Followed) => told(followed).map(({ type }) => type.replace('collection.', ''));
+  const all = ['created', 'itemAdded', 'itemAdded', 'itemAdded', 'itemMoved', 'itemRemoved', 'itemAdded', 'edited', 'edited'];
+  await until(
+    () => typesOf(hers),
+    (types) => types.length >= all.length,
+  );
+  expect(typesOf(hers)).toEqual(all);
+  expect(told(hers).flatMap(({ data }) => data.articleId ?? [])).toEqual([...articles, articles[2], articles[0], articles[0]]);
+  await until(
+    () => typesOf(his),
+    (types) => types.length >= 2,
+  );
+  expect(typesOf(his)).toEqual(['edited', 'edited']);
+  // Whoever comes back goes on where they were.
+  const headers = { 'last-event-id': hers.messages[6]?.id ?? '' };
+  const again = resources.use(closing(await followed(ada, headers)));
+  await until(
+    () => typesOf(again),
+    (types) => types.length >= 2,
+  );
+  expect(typesOf(again)).toEqual(['edited', 'edited']);
 });
 
 test('GraphQL shows and changes it as REST does', async () => {
