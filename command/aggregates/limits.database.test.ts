@@ -1,11 +1,12 @@
 // Over 200 lines, because every case is tried on both logs.
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { Rejection } from '#shared/rejection.ts';
 import {
@@ -270,5 +271,15 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
         },
       );
     await until(isIssued, (is) => is);
+  });
+
+  // The last, because the log cannot be read as a whole after it.
+  test('who cannot be read keeps the place, and whoever wants it is refused', async () => {
+    const bookId = await buy();
+    const loan = await lend(await member(), side, bookId);
+    const damaged = { id: randomUUID() as EventId, type: 'loan.moved', data: { loanId: loan, bookId: 'none' }, metadata: { version: 1 } };
+    await side.eventLog.append(`loan-${loan}` as StreamName, 'any', [damaged]);
+    for (const to of [side, other])
+      await expect(lend(await member(), to, bookId)).rejects.toMatchObject({ code: 'book_is_out', message: 'Somebody else has the book.' });
   });
 });

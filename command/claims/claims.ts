@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { StreamName, Version } from '#shared/brands.ts';
+import { isDamage } from '#shared/change-stream/damage.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -94,7 +95,8 @@ const free = async (dependencies: AppendDependencies, held: Held, metadata: Meta
   let isUndecided = false;
   for (const [key, { version, at }] of others) {
     const id = Number(key);
-    const holder = await dependencies.states[holders.isPersonal ? 'reload' : 'load'](holders.decider, holders.streamOf(id));
+    const holder = await read(dependencies, holders, id);
+    if (holder === undefined) continue;
     if (holders.uses(holder.state)) continue;
     if (holder.version > version) {
       const released = decider.decide({ type: 'Release', id, version: holder.version }, known.state);
@@ -109,6 +111,16 @@ const free = async (dependencies: AppendDependencies, held: Held, metadata: Meta
     isUndecided = true;
   }
   return isUndecided ? 'perhaps' : 'in use';
+};
+
+/** Nothing where an event of it cannot be read: it may use its place, and keeps it until an operator has looked at it. */
+const read = async ({ states }: AppendDependencies, holders: Holders, id: number): Promise<Known<AggregateState> | undefined> => {
+  try {
+    return await states[holders.isPersonal ? 'reload' : 'load'](holders.decider, holders.streamOf(id));
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
 };
 
 /** Where clocks differ by more than that, a claim counts as old: the fence makes taking it over safe. */
