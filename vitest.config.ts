@@ -49,7 +49,7 @@ const TOOLS = 'test/{receivers,compose,helm,verify-export,package}.test.ts';
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
 /** What `describeDomain` says of domains that are much like those which `npm test` has. */
-const DESCRIBED = 'test/describe/{budgets,collections,expenses,helpdesk,requests}.test.ts';
+const DESCRIBED = 'test/describe/{budgets,collections,expenses,requests}.test.ts';
 
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 

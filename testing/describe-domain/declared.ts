@@ -1,6 +1,6 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { targetOf } from '#kernel/registry/names.ts';
-import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 
 /**
  * What a right says, read a second time, word for word as docs/conditions.md has it and with nothing of the kernel: the suites hold
@@ -84,6 +84,8 @@ const isFact = (asking: Asking, kind: Kind, word: string, state: Row): boolean =
 };
 
 const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, unknown], state: Row): boolean => {
+  const list = kind.lists[name];
+  if (list !== undefined) return isOfSome(asking, kind, { list, items: state[name], wanted: value });
   const def = kind.fields[name];
   if (def === undefined) {
     if (typeof value !== 'boolean') throw new UnknownCondition(`${kind.name}: ${name}`);
@@ -96,6 +98,15 @@ const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, un
     return (asking.callerId !== null && state[name] === asking.callerId) === value.caller;
   const found = asking.find(target.name, state[name]);
   return found !== undefined && isTrue(asking, target, value, found);
+};
+
+type OfItems = { readonly list: ListInfo; readonly items: unknown; readonly wanted: unknown };
+const isOfSome = (asking: Asking, kind: Kind, { list, items, wanted }: OfItems): boolean => {
+  if (!Array.isArray(items) || typeof wanted !== 'object' || wanted === null || !('some' in wanted))
+    throw new UnknownCondition(`${kind.name}: ${list.name}`);
+  const fields = { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) };
+  const one = { ...kind, name: `${kind.name}.${list.name}`, fields, lists: {}, facts: {}, owner: undefined };
+  return items.some((item: Row) => isTrue(asking, one, wanted.some, item));
 };
 
 const isNegation = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;

@@ -21,16 +21,22 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
     const tables = new Map<string, readonly Row[]>();
     for (const source of all) for (const { table } of [source, ...source.items]) tables.set(table, await rowsOf(client, table));
     const of = (source: Source): readonly Row[] => (tables.get(source.table) ?? []).filter((row) => isPresent(source, row));
+    const itemsIn = (source: ItemSource, row: Row): readonly Row[] =>
+      (tables.get(source.table) ?? []).filter((item) => item[source.of] === row.id);
+    const state = (source: Source, row: Row): Row => ({
+      ...stateOf(source, row),
+      ...Object.fromEntries(source.items.map((items) => [items.list.name, itemsIn(items, row).map((item) => stateOf(items, item))])),
+    });
     const byId = (source: Source, id: unknown): Row | undefined => (tables.get(source.table) ?? []).find((row) => row.id === id);
     return {
       of,
       byId,
-      stateOf,
-      items: (source, row) => (tables.get(source.table) ?? []).filter((item) => item[source.of] === row.id),
+      stateOf: state,
+      items: itemsIn,
       find(kind, id) {
         const source = sourcesOf(domain).of(kind);
         const row = source && of(source).find((each) => each.id === id);
-        return source && row && stateOf(source, row);
+        return source && row && state(source, row);
       },
     };
   });
@@ -46,7 +52,7 @@ const rowsOf = async (client: pg.Client, table: string): Promise<readonly Row[]>
 const isMoment = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+[+-]\d{2}:\d{2}$/.test(value);
 const iso = (text: string): string => new Date(text).toISOString();
 
-const stateOf = ({ members }: Source, row: Row): Row => ({
+const stateOf = ({ members }: Pick<Source, 'members'>, row: Row): Row => ({
   id: row.id,
   ...Object.fromEntries(members.map(({ name, column }) => [name, row[column]])),
 });

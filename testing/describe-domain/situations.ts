@@ -197,7 +197,8 @@ class Search {
     const { decide, evolve } = deciderOf(this.#domain, kind);
     for (const actor of actors) {
       const identity = Object.fromEntries(kind.identity.map((name) => [name, form[wire(name, kind.fields[name])]]));
-      const fields = state.status === 'absent' ? identity : state.fields;
+      const content = Object.fromEntries(command.form.map((name) => [name, form[wire(name, kind.fields[name])]]));
+      const fields = state.status === 'absent' ? { ...content, ...identity } : state.fields;
       if (!may(this.callerOf(actor), operationOf(kind, command.name) as Operation, { fields: fields as State, find: this.find })) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };

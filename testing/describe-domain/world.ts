@@ -1,4 +1,4 @@
-import { targetOf, wire } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import type { Actor, Made, Stage } from './stage.ts';
@@ -25,13 +25,22 @@ export const openWorld = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): Worl
     find: (kind, id) => known.get(`${kind} ${String(id)}`),
     async look(kind, id) {
       const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
-      const state = status === 200 ? stateOf(kind, body) : undefined;
+      const state = status === 200 ? { ...stateOf(kind, body), ...(await itemsOf(stage, kind, id)) } : undefined;
       known.set(`${kind.name} ${id}`, state);
       if (state) await lookBehind(stage.domain, world, kind, state);
       return state;
     },
   };
   return world;
+};
+
+const itemsOf = async ({ read, admin }: Pick<Stage, 'read' | 'admin'>, kind: Kind, id: number): Promise<Row> => {
+  const lists = Object.values(kind.lists).map(async (list) => {
+    const { body } = await read<readonly Row[]>(`/${kind.path}/${id}/${kebab(list.name)}?limit=100`, admin);
+    const one = { ...kind, fields: { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) } };
+    return [list.name, body.map((item) => stateOf(one, item))] as const;
+  });
+  return Object.fromEntries(await Promise.all(lists));
 };
 
 /** Rights may ask for what references lead to. */

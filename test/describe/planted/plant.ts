@@ -26,20 +26,20 @@ const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
 };
 
 const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
-/** By which test it is found first, and in how many seconds. */
-const runOn = (domain: string): { readonly found: string | undefined; readonly seconds: number } => {
-  const startedMs = Date.now();
-  const { stdout, stderr, status } = spawnSync('npx', ['vitest', 'run', ...PROJECTS, '--bail', '1', `test/describe/${domain}.test.ts`], {
-    cwd: copy,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
+/** By which test it is found first: that which should, or any. */
+const runOn = ({ domain, by }: Fault): string | undefined => testOf(domain, ['-t', by]) ?? testOf(domain, []);
+
+const testOf = (domain: string, named: readonly string[]): string | undefined => {
+  const { stdout, stderr, status } = spawnSync(
+    'npx',
+    ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.test.ts`],
+    { cwd: copy, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
+  );
   const [, found] = / FAIL .*?\.test\.ts > (.*)/.exec(stdout + stderr) ?? [];
-  const seconds = Math.round((Date.now() - startedMs) / 1_000);
-  return { found: status === 0 ? undefined : (found ?? 'the start of the suite'), seconds };
+  return status === 0 ? undefined : (found ?? 'the start of the suite');
 };
 
-console.log('| Fault | Suite | Found by | s |\n|---|---|---|---:|');
+console.log('| Fault | Suite | Found by |\n|---|---|---|');
 let missed = 0;
 for (const fault of chosen) {
   const path = join(copy, fault.file);
@@ -47,10 +47,10 @@ for (const fault of chosen) {
   const planted = plantedIn(text, fault);
   if (planted === undefined) throw new Error(`${fault.name}: ${fault.file} does not hold once: ${fault.from}`);
   writeFileSync(path, planted);
-  const { found, seconds } = runOn(fault.domain);
+  const found = runOn(fault);
   writeFileSync(path, text);
   if (found === undefined) missed += 1;
-  console.log(`| ${fault.name} | ${fault.domain} | ${found ?? '**not found**'} | ${seconds} |`);
+  console.log(`| ${fault.name} | ${fault.domain} | ${found ?? '**not found**'} |`);
 }
 console.log(`\n${chosen.length - missed} of ${chosen.length} faults were found.`);
 process.exitCode = missed === 0 ? 0 : 1;
