@@ -123,7 +123,7 @@ export const clientCreate: Command = {
     },
     device: { type: 'boolean', description: 'Lets users sign in on another device, by a code.' },
     service: { type: 'boolean', description: 'Lets it act for itself, as a user of its own.' },
-    role: { type: 'string', placeholder: '<role>', description: 'The role of that user: reader, author, or admin (reader).' },
+    role: { type: 'string', placeholder: '<role>', description: 'The role of that user: {roles} ({least}).' },
     scope: { type: 'string', placeholder: '<scopes>', description: 'The scopes that it may ask for, separated by spaces.' },
     'default-scope': { type: 'string', placeholder: '<scopes>', description: 'Those it gets when it names none; else all of them.' },
     auth: { type: 'string', placeholder: '<method>', description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.` },

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { expenses } from '../test/toy/expenses.ts';
 import { runCommandLine } from './program.ts';
 
-const call = async (...args: readonly string[]) => {
+const call = (...args: readonly string[]) => callIn(publishing, ...args);
+
+const callIn = async (domain: Domain, ...args: readonly string[]) => {
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
-    domain: publishing,
+    domain,
     environment: { DATA_DIR: '/nowhere' },
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),
@@ -30,6 +34,13 @@ test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tai
     expect(output).toContain('Examples:');
   },
 );
+
+test('help names the roles of the domain', async () => {
+  expect((await call('help', 'client', 'create')).output).toContain('The role of that user: reader, author, or admin (reader).');
+  expect((await callIn(expenses, 'help', 'client', 'create')).output).toContain(
+    'The role of that user: employee, approver, or admin (employee).',
+  );
+});
 
 test('help on a group lists its commands', async () => {
   const { output } = await call('log', '--help');

@@ -24,6 +24,7 @@ export {
 } from '#kernel/declare/fields.ts';
 export { route } from '#kernel/declare/route.ts';
 export { run } from '#kernel/declare/run.ts';
+export { count, latest, sum } from '#kernel/declare/view.ts';
 export { assemble } from '#kernel/registry/assemble.ts';
 export type { Domain } from '#kernel/registry/registry.ts';
 export { start } from '../start.ts';

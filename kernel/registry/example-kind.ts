@@ -1,4 +1,5 @@
 import type { Domain, EventInfo, Kind } from './registry.ts';
+import { leastRoleOf, rolesOf } from './roles.ts';
 
 /** What texts about any domain give as an example: the first aggregate that it declares. */
 export const exampleKind = (domain: Domain): Kind => {
@@ -10,7 +11,8 @@ export const exampleKind = (domain: Domain): Kind => {
 
 /**
  * Fills in a text that is written for any domain: `{kind}` and `{path}` are of its first aggregate, `{event}` is what most want to
- * hear of that, `{change}` what changes it, `{other}` what most want to hear of the last, and `{role}` what people become who sign up.
+ * hear of that, `{change}` what changes it, `{other}` what most want to hear of the last, `{role}` what people become who sign up,
+ * `{roles}` all roles, and `{least}` the one that may do least.
  */
 export const inWordsOf = (domain: Domain, text: string): string => {
   const kind = exampleKind(domain);
@@ -18,6 +20,8 @@ export const inWordsOf = (domain: Domain, text: string): string => {
     kind: kind.name,
     path: kind.path,
     role: domain.signUp,
+    roles: new Intl.ListFormat('en', { type: 'disjunction' }).format(rolesOf(domain)),
+    least: leastRoleOf(domain),
     event: toldOf(kind)?.type,
     change: Object.values(kind.events).find(({ effect }) => effect === 'changes')?.type,
     other: toldOf(Object.values(domain.kinds).at(-1))?.type,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ENTRIES, manifestOf, manifestOfCreate, type Repository } from './manifest.ts';
+import { manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
 
 // Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder that is named: JavaScript and types for Node 22 and newer, without tests, benches
 // and what serves development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
@@ -81,7 +81,7 @@ const CONFIG = {
 };
 
 /** Those that nothing leads to from what the package exports are of no use to anybody. */
-const dropUnreachedTypes = async (): Promise<void> => {
+const dropUnreachedTypes = async (repository: Repository): Promise<void> => {
   const reached = new Set<string>();
   const reach = async (path: string): Promise<void> => {
     if (reached.has(path)) return;
@@ -89,7 +89,7 @@ const dropUnreachedTypes = async (): Promise<void> => {
     const text = await readFile(path, 'utf8');
     for (const [, to = ''] of text.matchAll(/['"](\.[^'"]+)\.ts['"]/g)) await reach(join(dirname(path), `${to}.d.ts`));
   };
-  for (const entry of ENTRIES) await reach(join(PACKAGE, `${entry}.d.ts`));
+  for (const entry of pathsOf(repository)) await reach(join(PACKAGE, `${entry}.d.ts`));
   for await (const path of glob('**/*.d.ts', { cwd: PACKAGE })) if (!reached.has(join(PACKAGE, path))) await rm(join(PACKAGE, path));
 };
 
@@ -107,8 +107,8 @@ const build = async (): Promise<void> => {
   await cp(join(ROOT, 'package.json'), join(SOURCES, 'package.json'));
   await write(join(SOURCES, 'tsconfig.json'), JSON.stringify(CONFIG));
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', SOURCES], { cwd: ROOT, stdio: 'inherit' });
-  await dropUnreachedTypes();
   const repository: Repository = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await dropUnreachedTypes(repository);
   await writeManifest(PACKAGE, manifestOf(repository));
   await cp(join(ROOT, 'package/README.md'), join(PACKAGE, 'README.md'));
   await chmod(join(PACKAGE, 'package/bin.js'), 0o755);

@@ -8,10 +8,13 @@ export type Repository = {
   readonly license: string;
   readonly dependencies: Versions;
   readonly devDependencies: Versions;
+  readonly exports: Versions;
 };
 
-const EXPORTS = { '.': 'package/index', './testing': 'package/testing' };
-export const ENTRIES: readonly string[] = Object.values(EXPORTS);
+/** Of the repository, as `./package/index.ts`: what the sources of each are called without their ending. */
+const entriesOf = (exports: Versions): Versions =>
+  Object.fromEntries(Object.entries(exports).map(([as, source]) => [as, source.replace(/\.ts$/, '')]));
+export const pathsOf = ({ exports }: Repository): readonly string[] => Object.values(entriesOf(exports));
 
 /** What the repository has for itself alone: the Node that it runs on. */
 const OF_THE_REPOSITORY = new Set(['node']);
@@ -31,7 +34,7 @@ export const manifestOfCreate = ({ version, license, devDependencies }: Reposito
 });
 
 /** The package.json of the package. What only some need is optional, with the versions that Annals is tested with. */
-export const manifestOf = ({ name, version, description, license, dependencies, devDependencies }: Repository) => {
+export const manifestOf = ({ name, version, description, license, dependencies, devDependencies, exports }: Repository) => {
   const engines = new Set<string>(Object.values(ENGINES).flat());
   const pick = (isWanted: (dependency: string) => boolean, from = dependencies): Versions =>
     Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
@@ -45,7 +48,9 @@ export const manifestOf = ({ name, version, description, license, dependencies, 
     engines: { node: '>=22.18' },
     bin: { annals: './package/bin.js' },
     exports: {
-      ...Object.fromEntries(Object.entries(EXPORTS).map(([as, entry]) => [as, { types: `./${entry}.d.ts`, default: `./${entry}.js` }])),
+      ...Object.fromEntries(
+        Object.entries(entriesOf(exports)).map(([as, entry]) => [as, { types: `${entry}.d.ts`, default: `${entry}.js` }]),
+      ),
       './package.json': './package.json',
     },
     dependencies: {

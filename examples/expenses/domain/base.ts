@@ -1,0 +1,19 @@
+import { domain, word } from 'annals';
+
+const IBAN = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/;
+
+/** Employees spend, approvers decide about their team, accountants pay. */
+export const base = domain({
+  name: 'expenses',
+  roles: ['employee', 'approver', 'accountant'],
+  means: {
+    employee: 'Claims what they spent.',
+    approver: 'Decides about the claims of their teams.',
+    accountant: 'Pays what was approved.',
+  },
+  user: {
+    fields: { iban: word(IBAN, 'Must be an IBAN without spaces.').optional().personal().says('Where claims are paid to.') },
+    fieldRights: { readBank: { reads: ['iban'], signedIn: 'caller', accountant: true } },
+  },
+});
+export const { aggregate, view, user } = base;

@@ -1,0 +1,102 @@
+import { choice, instant, line, list, money, prose, ref, states, upload, word } from 'annals';
+import { aggregate, user } from './base.ts';
+import { team } from './team.ts';
+
+/** In cents. From here on two approvers decide. */
+const SECOND_APPROVAL_FROM = 100_000;
+const TOTAL_MAX = 2_000_000;
+const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+const item = {
+  spentOn: word(DAY, 'Must be a day, as 2026-01-31.').example('2026-03-09'),
+  category: choice('travel', 'meals', 'lodging', 'other'),
+  amount: money().says('In cents.').example(4_200),
+  note: line(200).optional().personal().example('With the client'),
+};
+
+export const claim = aggregate('claim', {
+  says: 'What an employee has spent and wants back.',
+  owner: 'employee',
+  label: 'purpose',
+  fields: {
+    employee: ref(user),
+    team: ref(team).filter(),
+    purpose: line(200).personal({ erased: '[deleted]' }).example('Strasbourg'),
+    items: list(item, { max: 50 }),
+    receipts: upload().optional().says('All of them in one file. Whoever may read the claim may read it.'),
+    status: states('draft', 'submitted', 'approved', 'rejected', 'paid').filter(),
+    submittedAt: instant().optional().sort(),
+    endorsedBy: ref(user).optional().says('Who has approved first, where two must.'),
+    decidedBy: ref(user).optional(),
+    reason: prose(1_000).optional().personal().says('Why it was rejected.'),
+    paidBy: ref(user).optional(),
+    remindedAt: instant().optional(),
+  },
+  derived: { total: { sum: 'items.amount' }, itemCount: { count: 'items' } },
+  events: {
+    drafted: { creates: ['team', 'purpose'] },
+    edited: { changes: ['team', 'purpose', 'receipts'] },
+    itemAdded: { adds: 'items' },
+    itemChanged: { updates: 'items' },
+    itemRemoved: { removes: 'items' },
+    submitted: {
+      sets: { status: 'submitted', submittedAt: 'now', endorsedBy: null, remindedAt: null },
+      carries: ['team', 'total'],
+      subscribe: true,
+    },
+    endorsed: { sets: { endorsedBy: 'caller' } },
+    approved: { sets: { status: 'approved', decidedBy: 'caller' }, carries: ['team', 'total'] },
+    rejected: { changes: ['reason'], sets: { status: 'rejected', decidedBy: 'caller' } },
+    paid: { sets: { status: 'paid', paidBy: 'caller' }, carries: ['team', 'total'] },
+    reminded: { sets: { remindedAt: 'now' } },
+    escalated: { notes: true },
+    deleted: { ends: true },
+  },
+  facts: {
+    open: ['draft', 'rejected'],
+    filled: { itemCount: { min: 1 } },
+    affordable: { total: { max: TOTAL_MAX } },
+    ofMyTeam: { draft: false, team: { approver: 'caller' } },
+    endorsedByMe: { endorsedBy: 'caller' },
+  },
+  refusals: {
+    open: 'The claim was submitted and cannot be changed.',
+    filled: 'The claim has no items.',
+    affordable: 'A claim is at most 20,000.00.',
+  },
+  invariants: { affordable: 'affordable' },
+  commands: {
+    draft: { emits: 'drafted' },
+    edit: { emits: 'edited', when: 'open' },
+    addItem: { emits: 'itemAdded', when: 'open' },
+    changeItem: { emits: 'itemChanged', when: 'open' },
+    removeItem: { emits: 'itemRemoved', when: 'open' },
+    submit: { emits: 'submitted', when: { open: true, filled: true } },
+    approve: {
+      emits: ['endorsed', 'approved'],
+      when: 'submitted',
+      decide: ({ state }) => (state.total >= SECOND_APPROVAL_FROM && state.endorsedBy === null ? ['endorsed'] : ['approved']),
+    },
+    reject: { emits: 'rejected', when: 'submitted', requires: ['reason'] },
+    pay: { emits: 'paid', when: 'approved' },
+    remind: { emits: 'reminded', when: 'submitted', internal: true },
+    escalate: { emits: 'escalated', when: 'submitted', internal: true },
+    delete: { emits: 'deleted', when: 'open' },
+  },
+  rights: {
+    read: { employee: 'own', approver: ['own', 'ofMyTeam'], accountant: ['own', 'approved', 'paid'] },
+    write: { signedIn: 'own', admin: false },
+    approve: {
+      scope: 'approve',
+      approver: { own: false, endorsedByMe: false, ofMyTeam: true },
+      admin: { own: false, endorsedByMe: false },
+    },
+    reject: { scope: 'approve', approver: { own: false, endorsedByMe: false, ofMyTeam: true }, admin: { own: false, endorsedByMe: false } },
+    pay: { scope: 'pay', accountant: { own: false }, admin: false },
+  },
+  reactions: { employee: { deleted: { run: 'delete', when: 'open' } } },
+  timers: {
+    remind: { after: 'submitted', wait: '3 days', run: 'remind', while: 'submitted' },
+    escalate: { after: 'reminded', wait: '3 days', run: 'escalate', while: 'submitted' },
+  },
+});

@@ -1,0 +1,24 @@
+import { count, ref, sum } from 'annals';
+import { view } from './base.ts';
+import { claim } from './claim.ts';
+import { team } from './team.ts';
+
+export const spending = view('spending', {
+  says: 'What of its budget a team has spent.',
+  of: [team, claim],
+  key: { team: ref(team) },
+  values: { budget: sum(), waiting: count(), approved: sum(), paid: sum().sort() },
+  from: {
+    team: { by: { team: 'id' }, on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } } },
+    claim: {
+      by: { team: 'team' },
+      on: {
+        submitted: { gives: { waiting: 1 } },
+        rejected: { ends: true },
+        approved: { gives: { approved: 'total' } },
+        paid: { gives: { paid: 'total' } },
+      },
+    },
+  },
+  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+});

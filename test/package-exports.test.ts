@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import * as fields from '#kernel/declare/fields.ts';
+import * as exported from '../package/index.ts';
+
+/** For the kernel's own aggregates. */
+const OF_THE_KERNEL = ['value'];
+
+test('the package exports every type of field', () => {
+  const made = Object.keys(fields).filter((name) => !OF_THE_KERNEL.includes(name));
+  expect(Object.keys(exported)).toEqual(expect.arrayContaining(made));
+});
