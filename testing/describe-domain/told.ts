@@ -1,17 +1,29 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
-import { type Asking, mayAs, UnknownCondition } from './declared.ts';
+import { partsChangedBy } from './changed-parts.ts';
+import { type Asking, mayAs, mayReadPart, UnknownCondition } from './declared.ts';
 import type { Found, Planned, Situation, Told } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
-/** What is told of a situation to somebody: of each event those may know who could read what was before it, or can read what is after it. */
+/**
+ * What is told of a situation to somebody: of each event those may know who could read what was before it, or can read what is after it; of a
+ * part that fewer may read, of that.
+ */
 export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readonly Told[] => {
   if (actor.token === undefined) return [];
   const asking = planned(stage, actor);
   const { kind } = situation;
-  const isReadable = (state: AggregateState): boolean => state.status === 'present' && mayAs(asking, kind, 'read', state.fields);
+  const isReadable = (state: AggregateState, parts: readonly string[] | undefined): boolean => {
+    if (state.status !== 'present') return false;
+    return parts === undefined
+      ? mayAs(asking, kind, 'read', state.fields)
+      : parts.some((part) => mayReadPart(asking, kind, part, state.fields));
+  };
   return situation.steps
     .flatMap(({ told }) => told)
-    .filter(({ before, after, isInternal }) => !isInternal && (isReadable(before) || isReadable(after)));
+    .filter(({ before, after, isInternal }) => {
+      const parts = partsChangedBy(kind, { before, after });
+      return !isInternal && (isReadable(before, parts) || isReadable(after, parts));
+    });
 };
 
 /** Nothing where the declaration asks for what this suite cannot tell. */
