@@ -94,7 +94,8 @@ it('tells at the field what could not be taken in, and masks what nobody expecte
   await opened.pool.query('delete from read_model.articles');
   await opened.pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`);
   expect(await errorsIn()).toMatchObject({ data: { articlePublished: { article: null } }, errors: [{ extensions: { code: 'parked' } }] });
-  await opened.pool.query('truncate read_model.parked; alter table read_model.articles rename column title to heading');
+  const failing = 'create view read_model.articles as select * from read_model.kept where 1 / (select 0) > 0';
+  await opened.pool.query(`truncate read_model.parked; alter table read_model.articles rename to kept; ${failing}`);
   const { errors } = await errorsIn();
   expect(errors).toMatchObject([
     { message: 'Something went wrong on our side.', extensions: { code: 'internal', requestId: PUBLISHED.id } },
