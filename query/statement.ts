@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isPassing, isUndefined } from '#shared/database/failures.ts';
+import { isPassing, isUndefinedColumn, isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
@@ -70,12 +70,14 @@ const run = async <Row extends object>(
 
 /** What a failure of a read means to clients: many pass. */
 export const readFailureOf = (cause: unknown): unknown => {
-  if (isUndefined(cause))
+  if (isUndefinedColumn(cause))
     return new HttpProblem('unavailable', { headers: { 'Retry-After': REBUILD_SECONDS }, detail: OTHER_TABLES, cause });
-  return isPassing(cause) ? new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause }) : cause;
+  if (!isUndefinedTable(cause) && !isPassing(cause)) return cause;
+  return new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });
 };
 
+/** Also where the tables are not there, until a projector has run for the first time. */
 const RETRY_AFTER_SECONDS = '1';
-/** The tables are not there until a projector has run for the first time, and with another declaration not until they are made anew. */
+/** With another declaration, columns are not there until the tables are made anew. */
 const REBUILD_SECONDS = '10';
 const OTHER_TABLES = 'What is read of it is being made from the events, or waits for an operator to have it made; try again.';

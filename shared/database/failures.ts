@@ -44,6 +44,9 @@ export const setupFailure = (error: unknown): string | undefined => {
 /** Whether a statement names a table that nobody has made yet. */
 export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
+/** Whether a statement names a column that its table does not have. */
+export const isUndefinedColumn = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_COLUMN;
+
 /** Whether a statement names a schema, a table or a column that nobody has made yet. */
 export const isUndefined = (error: unknown): boolean => error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
 
@@ -58,7 +61,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 const DISK_FULL = '53100';
 const LIMIT_EXCEEDED = '53400';
 const UNDEFINED_TABLE = '42P01';
-const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, '42703']);
+const UNDEFINED_COLUMN = '42703';
+const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, UNDEFINED_COLUMN]);
 
 /** Whether the server has said nothing in time. Its answer may still come, so that the connection is of no more use. */
 export const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;

@@ -58,7 +58,7 @@ test('while there is no read model, the service is unavailable, and says nothing
       const { status, body, headers } = await world.ask('/graphql', { method: 'POST', body: { query } });
       const { data, errors } = body as Body;
       expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
-      expect([status, data, headers.get('retry-after')]).toEqual(data === undefined ? [503, undefined, '10'] : [200, null, null]);
+      expect([status, data, headers.get('retry-after')]).toEqual(data === undefined ? [503, undefined, '1'] : [200, null, null]);
       expect(JSON.stringify(errors)).not.toMatch(/users_away|relation|read_model/);
     }
   } finally {
