@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, ref } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { filesOfAggregate } from '../package/create/files.ts';
+import { filesOfAggregate, wordsOfTemplate } from '../package/create/files.ts';
 import { whyNoAggregate } from '../package/create/names.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './usage-error.ts';
@@ -16,22 +20,37 @@ export const newAggregate: Command = {
   options: {},
   examples: ['new aggregate invoice'],
   async run({ positionals: [name = ''] }, terminal) {
-    const why = whyNoAggregate(name);
+    const why = whyNoAggregate(name, await wordsOfTemplate());
     if (why !== undefined) throw new UsageError(why.replace(/\.$/, ''));
-    const domain = await readFile(DOMAIN, 'utf8').catch(() => undefined);
-    if (domain === undefined) throw new StartRefused(`There is no ${DOMAIN} here: run this in a project that npm create annals has made.`);
-    const added = withAggregate(domain, name);
+    demandServed(name);
+    const text = await readFile(DOMAIN, 'utf8').catch(() => undefined);
+    if (text === undefined) throw new StartRefused(`There is no ${DOMAIN} here: run this in a project that npm create annals has made.`);
+    const added = withAggregate(text, name);
     if (added === undefined) throw new StartRefused(`${DOMAIN} has no assemble(base, […]) to which ${name} could be added.`);
-    for (const [path, text] of Object.entries(await filesOfAggregate(name))) {
+    const files = Object.entries(await filesOfAggregate(name));
+    const present = files.find(([path]) => existsSync(path));
+    if (present !== undefined) throw new StartRefused(`${present[0]} is there already.`);
+    for (const [path, content] of files) {
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text, { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
-        throw cause.code === 'EEXIST' ? new StartRefused(`${path} is there already.`, { cause }) : cause;
-      });
+      await writeFile(path, content);
       await terminal.write(path);
     }
     await writeFile(DOMAIN, added);
     await terminal.write(`${DOMAIN}, where ${name} is in the list now`);
   },
+};
+
+/** Names that the kernel has itself are refused, in its own words, before anything is written. */
+const demandServed = (name: string): void => {
+  const base = domain({ name: 'project', roles: ['member'] });
+  const declared = base.aggregate(name, {
+    owner: 'author',
+    fields: { author: ref(base.user), title: line(1) },
+    events: { created: { creates: ['title'] } },
+    commands: { create: { emits: 'created' } },
+    rights: { read: { member: 'own' }, write: { member: 'own' } },
+  });
+  assemble(base, [declared]);
 };
 
 /** With its import, and in the list; undefined where there is none. */

@@ -1,5 +1,16 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
 import './dispose.ts';
 
-// After what it needs on every Node: `npx annals` starts the domain that DOMAIN_FILE names, `npx annals audit verify` is the command line.
+// `npx annals` starts a project that `npm create annals` has made, or what DOMAIN_FILE names; `npx annals audit verify` is the command line.
+const OF_PROJECTS = 'domain/domain.ts';
+if (!process.env.DOMAIN_FILE) {
+  if (!existsSync(OF_PROJECTS)) {
+    process.stderr.write(
+      `There is no ${OF_PROJECTS} here: make a project by npm create annals, or set DOMAIN_FILE to the file of a domain.\n`,
+    );
+    process.exit(1);
+  }
+  process.env.DOMAIN_FILE = OF_PROJECTS;
+}
 await import('../main.ts');

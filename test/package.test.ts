@@ -57,6 +57,7 @@ test('adds another aggregate, once, and their tests pass', async () => {
   expect(await readFile(join(folder, 'domain/domain.ts'), 'utf8')).toContain('assemble(base, [meetup, trainTicket])');
   await npm('run', 'check');
   expect((await npm('test')).stdout).toMatch(/pass 6\n.*fail 0\n/s);
+  await expect(annals('new', 'aggregate', 'order')).rejects.toMatchObject({ stderr: expect.stringMatching(/^order: .*reserved in SQL/) });
   await expect(annals('new', 'aggregate', 'trainTicket')).rejects.toMatchObject({
     stderr: 'domain/trainTicket.test.ts is there already.\n',
   });
@@ -65,13 +66,34 @@ test('adds another aggregate, once, and their tests pass', async () => {
 test.each([
   [['meetups'], /^\S+\/meetups is not empty: name a new folder\.\n$/],
   [['My App'], /^"My App" cannot be the name of a project: take small letters, digits and dashes, such as my-app\.\n$/],
-  [['new', '--aggregate', 'user'], /^user is taken: call the aggregate by another name\.\n$/],
+  [['new', '--aggregate', 'user'], /^user is a word of the declaration: call the aggregate by another name\.\n$/],
+  [['new', '--aggregate', 'class'], /^class is a word of the declaration: /],
   [['new', '--aggregate', 'two words'], /^"two words" cannot be the name of an aggregate: /],
   [['new', 'newer'], /^There is one argument too many: newer \(--help lists what there is\)\.\n$/],
   [['new', '--quick'], /^Unknown option '--quick' \(--help lists what there is\)\.\n$/],
-  [['new', '--annals', './nowhere.tgz'], /npm could not install what the project needs\. Run npm install in \S+\/new again\.\n$/],
+  [['new', '--annals', './nowhere.tgz'], /^There is no \.\/nowhere\.tgz\.\n$/],
+  [['new', '--annals', '99.0.0'], /npm could not install what the project needs\. Run npm install in \S+\/new again\.\n$/],
 ] as const)('%j is refused by one sentence', async (args, sentence) => {
   await expect(create(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
+});
+
+test('can be built elsewhere, and has its secrets once', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  expect(await readdir(join(folder, 'vendor'))).toEqual([dependencies.annals.replace('file:vendor/', '')]);
+  const { stdout } = await npm('run', 'secrets');
+  expect(stdout).toMatch(/^MASTER_KEY=\S{44}\nPOSTGRES_PASSWORD=\S{48}\n$/m);
+  await writeFile(join(folder, '.env'), stdout);
+  await expect(npm('run', 'secrets')).rejects.toMatchObject({ stderr: expect.stringContaining('.env has a MASTER_KEY already') });
+});
+
+test('npx annals is about the project, and about nothing elsewhere', async () => {
+  const describeMeetup = ['exec', '--offline', ...QUIET, '--', 'annals', 'domain', 'describe', 'meetup'];
+  expect((await run('npm', describeMeetup, { cwd: folder })).stdout).toContain('streams meetup-<id>');
+  const bin = join(folder, 'node_modules/annals/package/bin.js');
+  await expect(run(process.execPath, [bin], { cwd: place })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^There is no domain\/domain\.ts here: /),
+  });
 });
 
 test('says what must be installed for what only some need', async () => {

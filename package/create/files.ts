@@ -9,6 +9,7 @@ const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url));
 /** npm leaves out of a package what is called so. */
 const NAMES = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
 const OF_AGGREGATE = /^domain\/note(?:\.test)?\.ts$/;
+const OF_DOMAIN = /^domain\//;
 
 type Wanted = { readonly aggregate: string; readonly project: string };
 
@@ -29,6 +30,12 @@ const read = async (isWanted: (path: string) => boolean, wanted: Wanted): Promis
     return [named, filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted)] as const;
   });
   return Object.fromEntries(await Promise.all(texts));
+};
+
+/** What its files already mean by a word. */
+export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
+  const texts = Object.values(await read((path) => OF_DOMAIN.test(path), { aggregate: 'note', project: 'my-app' }));
+  return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []).filter((word) => word !== 'note'));
 };
 
 export const filesOfAggregate = (aggregate: string): Promise<Files> =>

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { filesOfProject } from './files.ts';
+import { filesOfProject, wordsOfTemplate } from './files.ts';
 import { whyNoAggregate, whyNoProject } from './names.ts';
 
 // `npm create annals my-app`: a project of one's own, with one aggregate.
@@ -75,19 +75,35 @@ const demandEmpty = async (folder: string): Promise<void> => {
 const versions = (...names: readonly (keyof typeof packageJson.devDependencies)[]): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
 
-/** A tarball is named from where the project is. */
-const placeOf = (annals: string): string => (/\.tgz$/.test(annals) ? `file:${resolve(annals)}` : annals);
+/** A tarball becomes part of the project, so that it can be built elsewhere, too. */
+const VENDOR = 'vendor';
 
-const install = (folder: string): void => {
-  const { status, error } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+const isTarball = (annals: string): boolean => annals.endsWith('.tgz');
+const placeOf = (annals: string): string => (isTarball(annals) ? `file:${VENDOR}/${basename(annals)}` : annals);
+
+const bringAlong = async (annals: string, folder: string): Promise<void> => {
+  if (!isTarball(annals)) return;
+  await mkdir(join(folder, VENDOR));
+  await copyFile(annals, join(folder, VENDOR, basename(annals)));
+};
+
+const npm = (folder: string, ...args: readonly string[]) =>
+  spawnSync('npm', ['--loglevel=error', ...args], {
     cwd: folder,
-    stdio: 'inherit',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
     shell: process.platform === 'win32',
   });
-  if (status !== 0)
-    throw new Refused(
-      `npm could not install what the project needs${error ? ` (${error.message})` : ''}. Run npm install in ${folder} again.`,
-    );
+
+const install = (folder: string, aggregate: string): void => {
+  process.stdout.write('Installing …\n');
+  const installed = npm(folder, 'install', '--no-audit', '--no-fund');
+  if (installed.status !== 0)
+    throw new Refused(`${installed.stderr ?? ''}npm could not install what the project needs. Run npm install in ${folder} again.`);
+  // What the kernel does not serve is told now rather than by the first start.
+  const described = npm(folder, 'run', '--silent', 'annals', '--', 'domain', 'describe', aggregate);
+  if (described.status !== 0)
+    throw new Refused(`${described.stderr.trim()}\n${folder} was made: change domain/${aggregate}.ts there, or remove it and begin anew.`);
 };
 
 const create = async (): Promise<void> => {
@@ -101,7 +117,8 @@ const create = async (): Promise<void> => {
   demand(whyNoProject(project));
   await demandEmpty(folder);
   const aggregate = values.aggregate ?? (await ask('What is its first aggregate called?', 'note'));
-  demand(whyNoAggregate(aggregate));
+  demand(whyNoAggregate(aggregate, await wordsOfTemplate()));
+  if (isTarball(values.annals)) await access(values.annals).catch(() => demand(`There is no ${values.annals}.`));
   const files = await filesOfProject(
     { aggregate, project },
     {
@@ -113,7 +130,8 @@ const create = async (): Promise<void> => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  if (!values['no-install']) install(folder);
+  await bringAlong(values.annals, folder);
+  if (!values['no-install']) install(folder, aggregate);
   process.stdout.write(`
 ${project} is in ${folder}. Next:
 

@@ -4,11 +4,20 @@ export const whyNoProject = (name: string): string | undefined =>
     ? undefined
     : `${JSON.stringify(name)} cannot be the name of a project: take small letters, digits and dashes, such as my-app.`;
 
-/** Of the kernel, and of roles in paths. */
-const TAKEN = new Set(['user', 'client', 'webhook', 'base', 'domain']);
+/** What the kernel has itself is refused by it. */
+export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string>): string | undefined => {
+  if (!/^[a-z][a-zA-Z0-9]{0,39}$/.test(name))
+    return `${JSON.stringify(name)} cannot be the name of an aggregate: take one word that begins with a small letter, such as invoice or travelClaim.`;
+  if (wordsOfTemplate.has(name) || !isIdentifier(name)) return `${name} is a word of the declaration: call the aggregate by another name.`;
+  return undefined;
+};
 
-export const whyNoAggregate = (name: string): string | undefined => {
-  if (TAKEN.has(name)) return `${name} is taken: call the aggregate by another name.`;
-  if (/^[a-z][a-zA-Z0-9]{0,39}$/.test(name)) return undefined;
-  return `${JSON.stringify(name)} cannot be the name of an aggregate: take one word that begins with a small letter, such as invoice or travelClaim.`;
+const isIdentifier = (name: string): boolean => {
+  try {
+    // In the strictest place that a module has.
+    new Function(`'use strict'; return async () => { const ${name} = 0; };`);
+    return true;
+  } catch {
+    return false;
+  }
 };

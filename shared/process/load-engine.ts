@@ -20,11 +20,14 @@ export const loadEngine = async <Adapter>(engine: keyof typeof ENGINES, load: ()
     return await load();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (!NOT_FOUND.has(String(code)) || !ENGINES[engine].some((name) => message.includes(`'${name}'`))) throw cause;
+    const isMissing = NOT_FOUND.has(String(code)) && ENGINES[engine].some((name) => message.includes(`'${name}'`));
+    if (!isMissing && !NO_BINARY.test(message)) throw cause;
     throw new StartRefused(`${engine} needs packages that are not installed: run npm install ${namesOf(engine)}.`, { cause });
   }
 };
 
+/** Of a package whose program for this machine was left out, as by `--omit=optional`. */
+const NO_BINARY = /native binding/;
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** With the versions that Annals is tested with. */

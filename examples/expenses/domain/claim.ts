@@ -1,4 +1,4 @@
-import { choice, instant, line, list, money, prose, ref, states, upload, word } from 'annals';
+import { choice, flag, instant, line, list, money, prose, ref, states, upload, word } from 'annals';
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
@@ -13,6 +13,16 @@ const item = {
   amount: money().says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
 };
+
+/** Nobody decides about their own claim, nor twice about one. */
+const notInvolved = { own: false, endorsedByMe: false } as const;
+const deciders = {
+  approver: [
+    { ...notInvolved, ofMyTeam: true },
+    { ...notInvolved, late: true },
+  ],
+  admin: notInvolved,
+} as const;
 
 export const claim = aggregate('claim', {
   says: 'What an employee has spent and wants back.',
@@ -31,6 +41,7 @@ export const claim = aggregate('claim', {
     reason: prose(1_000).optional().personal().says('Why it was rejected.'),
     paidBy: ref(user).optional(),
     remindedAt: instant().optional(),
+    late: flag().default(false).says('Nobody has decided for six days: any approver may.'),
   },
   derived: { total: { sum: 'items.amount' }, itemCount: { count: 'items' } },
   events: {
@@ -40,7 +51,7 @@ export const claim = aggregate('claim', {
     itemChanged: { updates: 'items' },
     itemRemoved: { removes: 'items' },
     submitted: {
-      sets: { status: 'submitted', submittedAt: 'now', endorsedBy: null, remindedAt: null },
+      sets: { status: 'submitted', submittedAt: 'now', endorsedBy: null, remindedAt: null, late: false },
       carries: ['team', 'total'],
       subscribe: true,
     },
@@ -49,7 +60,7 @@ export const claim = aggregate('claim', {
     rejected: { changes: ['reason'], sets: { status: 'rejected', decidedBy: 'caller' } },
     paid: { sets: { status: 'paid', paidBy: 'caller' }, carries: ['team', 'total'] },
     reminded: { sets: { remindedAt: 'now' } },
-    escalated: { notes: true },
+    escalated: { sets: { late: true } },
     deleted: { ends: true },
   },
   facts: {
@@ -84,14 +95,10 @@ export const claim = aggregate('claim', {
     delete: { emits: 'deleted', when: 'open' },
   },
   rights: {
-    read: { employee: 'own', approver: ['own', 'ofMyTeam'], accountant: ['own', 'approved', 'paid'] },
+    read: { employee: 'own', approver: ['own', 'ofMyTeam', { late: true }], accountant: ['own', 'approved', 'paid'] },
     write: { signedIn: 'own', admin: false },
-    approve: {
-      scope: 'approve',
-      approver: { own: false, endorsedByMe: false, ofMyTeam: true },
-      admin: { own: false, endorsedByMe: false },
-    },
-    reject: { scope: 'approve', approver: { own: false, endorsedByMe: false, ofMyTeam: true }, admin: { own: false, endorsedByMe: false } },
+    approve: { scope: 'approve', ...deciders },
+    reject: { scope: 'approve', ...deciders },
     pay: { scope: 'pay', accountant: { own: false }, admin: false },
   },
   reactions: { employee: { deleted: { run: 'delete', when: 'open' } } },
