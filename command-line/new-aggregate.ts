@@ -5,6 +5,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
 import { filesOfAggregate, wordsOfTemplate } from '../package/create/files.ts';
 import { whyNoAggregate } from '../package/create/names.ts';
 import type { Command } from './command.ts';
@@ -50,7 +51,7 @@ const demandServed = (name: string): void => {
     commands: { create: { emits: 'created' } },
     rights: { read: { member: 'own' }, write: { member: 'own' } },
   });
-  assemble(base, [declared]);
+  operationsOf(assemble(base, [declared]));
 };
 
 /** With its import, and in the list; undefined where there is none. */

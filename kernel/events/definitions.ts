@@ -29,8 +29,19 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     personal: personalOf(kind, event),
     upcasters: event.upcast,
     ...(kind.isManaged && { told: { right: operationOf(kind, 'manage'), owner: wire('owner', kind.fields.owner), isProjected: true } }),
+    ...projectionsIn(event),
     example: exampleOf(domain, kind, event),
   });
+};
+
+const projectionsIn = ({ projects }: EventInfo): Pick<EventDefinition, 'tryProjections'> => {
+  const all = Object.values(projects);
+  if (all.length === 0) return {};
+  return {
+    tryProjections(data) {
+      for (const project of all) project(data);
+    },
+  };
 };
 
 /** What of an event is sealed under the key of a person: the one whom its field names, the owner, or the aggregate, which is a person. */

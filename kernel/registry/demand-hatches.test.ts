@@ -25,7 +25,8 @@ const refused = ({ fields = {}, events = {}, ...more }: { fields?: object; event
 };
 
 const asIs = ({ title }: { readonly title: string }) => title;
-const text = (sql: (columns: Readonly<Record<string, string>>) => string) => ({ type: 'String', sql, value: asIs });
+type Columns = Readonly<Record<string, string>>;
+const text = (sql: (columns: Columns) => string) => ({ type: 'String', sql, value: asIs });
 
 test.each<[string, object, string]>([
   ['what is right', { projects: { tag: { by: { written: asIs } } } }, ''],
@@ -39,6 +40,24 @@ test.each<[string, object, string]>([
     { expressions: { short: text(({ title }) => `${title}); select (1`) } },
     'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
   ],
+  [
+    'a filter that undoes what stands beside it',
+    {
+      filters: { short: { takes: 'Int', sql: ({ title }: Columns, n: string) => `length(${title}) = ${n}) or (true`, holds: () => true } },
+    },
+    'note: the filter short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
+  ],
+  [
+    'half an expression',
+    { expressions: { short: text(({ title }) => `left(${title}, 1`) } },
+    'note: the expression short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
+  ],
+  [
+    'a parenthesis after a quoted backslash',
+    { expressions: { short: text(({ title }) => `${title} || E'\\'(') || (${title} || ')'`) } },
+    'note: the expression short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
+  ],
+  ['parentheses in quotes', { expressions: { short: text(({ title }) => `left(${title} || ') :(''' || $a$($a$ || E'\\')', 1)`) } }, ''],
   [
     'an expression called like a field',
     { expressions: { tag: text(({ title }) => `${title}`) } },
@@ -152,6 +171,11 @@ test.each<[string, object, string | RegExp]>([
     'two statements',
     { sql: () => 'select 1 as notes; select 2' },
     'the route summarizeNotes has more than one statement: leave out “;”, “--” and “/*”.',
+  ],
+  [
+    'another statement around it',
+    { sql: () => 'select 1 as notes) a, (select 2' },
+    'the route summarizeNotes closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
   ],
   [
     'what it does not take',

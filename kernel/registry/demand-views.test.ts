@@ -20,7 +20,10 @@ const note = aggregate('note', {
     topic: choice('one', 'other'),
     status: states('open', 'done'),
     doneAt: instant().optional(),
+    label: line(20).optional(),
+    weight: integer(1, 9).optional(),
   },
+  projects: { label: { by: { made: ({ title }) => title } }, weight: { by: { retitled: ({ title = '' }) => title.length } } },
   derived: { total: { sum: 'rows.amount' } },
   events: {
     made: { creates: ['title', 'remark', 'code', 'tags', 'amount', 'topic'] },
@@ -102,6 +105,18 @@ test.each<readonly [sentence: string, tried: Tried]>([
   [
     'sums: from note, amount is by total, which follows from items and is in no event: name a field of its own.',
     { view: { key: { amount: integer(0, 9) }, values: { notes: count() } }, by: { amount: 'total' } },
+  ],
+  [
+    'sums: from note, label is by label, which a projection makes, so that no event says it: name a field that events say.',
+    { view: { key: { label: line(200) } }, by: { label: 'label' } },
+  ],
+  [
+    'sums: from note, the event made takes amount from weight, which a projection makes, so that no event says it: name a field that events say.',
+    { on: { made: { gives: { amount: 'weight' } } } },
+  ],
+  [
+    'sums: from note, the event closed takes title from label, which a projection makes, so that no event says it: name a field that events say.',
+    { on: { closed: { changes: { title: 'label' } } } },
   ],
   [
     'sums: from note, no event gives a share, so that nothing is ever counted: let one say `gives`.',

@@ -98,7 +98,13 @@ const demandBy = (
   if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
   if (kind.derived.some(({ name }) => name === field))
     throw new StartRefused(`${place}, ${part} is by ${field}, which follows from items and is in no event: name a field of its own.`);
+  if (field !== undefined && isProjected(kind, field)) throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
 };
+
+/** A share is made of what events hold. */
+const isProjected = ({ events }: Kind, field: string): boolean => Object.values(events).some(({ projects }) => field in projects);
+
+const PROJECTED = 'which a projection makes, so that no event says it: name a field that events say.';
 
 /** A state is a choice that is made otherwise. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
@@ -155,6 +161,7 @@ const demandField = (
   if (def?.personal !== undefined) throw new StartRefused(`${place}, which ${PERSONAL}`);
   if (def === undefined || (isNumber ? def.kind !== 'integer' : !isSameKind(def, known)))
     throw new StartRefused(`${place}, which is no ${isNumber ? 'number' : 'such field'} of ${kind.name}: name another.`);
+  if (isProjected(kind, name)) throw new StartRefused(`${place}, ${PROJECTED}`);
   const isHeld = effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
   if (!isHeld) throw new StartRefused(`${place}, which it does not always hold: let it hold that by \`carries: ['${name}']\`.`);
 };

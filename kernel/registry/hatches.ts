@@ -26,6 +26,22 @@ export const customFilterOf = (aggregate: string, fields: Defs, name: string, sp
 
 /** What ends a statement, or hides what follows. */
 export const ESCAPING = /;|--|\/\*/;
+/** In quotes a parenthesis is a character, and a backslash hides a quote only after an E. */
+const QUOTED = /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
+
+/** Whether it stays within the parentheses that it is put into, beside conditions that it must not undo. */
+export const isBalanced = (sql: string): boolean => {
+  let depth = 0;
+  for (const character of sql.replaceAll(QUOTED, '')) {
+    if (character === '(') depth += 1;
+    else if (character === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+};
+
+export const UNBALANCED = 'closes or opens a parenthesis of what is around it: let each “(” have its own “)”.';
+
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
 
@@ -45,6 +61,7 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
   });
   const written = (sql as (columns: unknown, given: string) => string)(columns, GIVEN);
   if (ESCAPING.test(written)) throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
+  if (!isBalanced(written)) throw new StartRefused(`${place} ${UNBALANCED}`);
   const parts = written.split(MARKED).flatMap((part, index): SqlText => {
     if (index % 2 === 1) return [part === '' ? { given: true } : { column: part }];
     return part === '' ? [] : [part];
@@ -60,7 +77,7 @@ export type ProjectionSpec = { readonly by: Readonly<Record<string, Projection |
 
 /** By the fields that follow from one event. What is personal, or fewer may read, code is not given: what it makes is for all. */
 export const projectionsOf = (
-  { fields, guarded }: { readonly fields: Defs; readonly guarded: ReadonlySet<string> },
+  { name: aggregate, fields, guarded }: { readonly name: string; readonly fields: Defs; readonly guarded: ReadonlySet<string> },
   event: string,
   declared: Readonly<Record<string, ProjectionSpec>>,
 ): Readonly<Record<string, Projection>> => {
@@ -70,10 +87,29 @@ export const projectionsOf = (
   return Object.fromEntries(
     Object.entries(declared).flatMap(([field, { by }]) => {
       const project = Object.hasOwn(by, event) ? by[event] : undefined;
-      return project === undefined ? [] : [[field, withheld.length === 0 ? project : (data: Row) => project(without(data, withheld))]];
+      if (project === undefined) return [];
+      return [[field, named(`${aggregate}.${field}`, withheld.length === 0 ? project : (data) => project(without(data, withheld)))]];
     }),
   );
 };
+
+/** Code of an author threw at what an event holds. Its message is not kept: it may quote content. */
+class FailedProjection extends RangeError {
+  constructor(field: string, error: unknown) {
+    super(`the projection of ${field} ended in ${error instanceof Error ? error.name : typeof error}`);
+    this.name = 'FailedProjection';
+  }
+}
+
+const named =
+  (field: string, project: Projection): Projection =>
+  (data) => {
+    try {
+      return project(data);
+    } catch (error) {
+      throw new FailedProjection(field, error);
+    }
+  };
 
 const without = (data: Row, names: readonly string[]): Row =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));

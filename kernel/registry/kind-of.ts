@@ -251,7 +251,7 @@ const eventOf = ({ name: aggregate, lists, fields, projects, guarded }: Named, n
     values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
     sets: (spec.sets ?? {}) as Row,
-    projects: projectionsOf({ fields, guarded }, name, projects),
+    projects: projectionsOf({ name: aggregate, fields, guarded }, name, projects),
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
     version: (spec.version ?? 1) as number,

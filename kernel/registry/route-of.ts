@@ -4,7 +4,7 @@ import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef, Fields } from '../declare/fields.ts';
 import type { AnyRoute } from '../declare/route.ts';
 import { FORM, PATHS_OF_THE_KERNEL } from './demand-names.ts';
-import { ESCAPING } from './hatches.ts';
+import { ESCAPING, isBalanced, UNBALANCED } from './hatches.ts';
 import type { Defs, Domain, RouteInfo } from './registry.ts';
 
 const CALLER = 'callerId';
@@ -26,6 +26,7 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
   });
   const text = sql(places as never);
   if (ESCAPING.test(text)) throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
+  if (!isBalanced(text)) throw new StartRefused(`the route ${name} ${UNBALANCED}`);
   return { name, path, says, right, takes: asked, gives: defsOf(gives), text, given };
 };
 

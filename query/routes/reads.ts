@@ -1,3 +1,4 @@
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, RouteInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { isoText } from '#shared/instant.ts';
@@ -18,12 +19,12 @@ export const routeReads = ({ routes }: Domain, pool: Pool): Readonly<Record<stri
 
 const readOf = ({ path, right, text, given, gives }: RouteInfo, pool: Pool): RouteRead => {
   const statement = `select * from (${text}) told limit ${ROWS_MAX}`;
-  const shown = Object.keys(gives);
+  const shown = Object.entries(gives);
   return async ({ caller }, asked) => {
     demandEverything(caller, right as Operation);
     const values = given.map((name) => (name === 'callerId' ? userIdOf(caller) : (asked[name] ?? null)));
     const rows = await runPrepared<Readonly<Record<string, unknown>>>(pool, statement, values);
-    const items = rows.map((row) => Object.fromEntries(shown.map((name) => [name, told(row[name])])));
+    const items = rows.map((row) => Object.fromEntries(shown.map(([name, def]) => [name, told(def, row[name])])));
     return { kind: 'list', items, links: { self: selfOf(path, asked) } };
   };
 };
@@ -34,7 +35,12 @@ const demandEverything = (caller: Caller, right: Operation): void => {
   throw new Rejection(caller.kind === 'anonymous' ? 'unauthenticated' : 'forbidden');
 };
 
-const told = (value: unknown): unknown => (value instanceof Date ? isoText(value) : (value ?? null));
+/** A sum over whole numbers has more digits than they may have, and comes as a text. */
+const told = ({ kind }: FieldDef, value: unknown): unknown => {
+  if (value === null || value === undefined) return null;
+  if (kind === 'integer') return Number(value);
+  return value instanceof Date ? isoText(value) : value;
+};
 
 const selfOf = (path: string, asked: Asked): string => {
   const query = Object.entries(asked).filter(([, value]) => value !== undefined);

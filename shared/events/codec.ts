@@ -107,6 +107,7 @@ const readData = (definition: EventDefinition, recorded: RecordedEvent, { versio
   const data = isErased ? definition.erasedSchema.parse(eraseFields(definition, current)) : definition.schema.parse(current);
   const checked = data as JsonObject;
   checkStream(definition, recorded.stream, checked);
+  definition.tryProjections?.(checked);
   if (personal !== null && definition.personal !== null && checked[definition.personal.subject] !== personal.subject) {
     throw new RangeError('it is sealed for another person than it is about');
   }
@@ -139,6 +140,7 @@ const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): 
   try {
     const data = definition.schema.parse(event.data) as JsonObject;
     checkStream(definition, stream, data);
+    definition.tryProjections?.(data);
     const { clear, personal } = partClear(definition, data);
     const unsealed = { id, type, data: clear, metadata: storeMetadata(definition.version, context) };
     if (personal === null || definition.personal === null) return { unsealed, personal: null };

@@ -28,6 +28,8 @@ export type EventDefinition<Type extends string = string, Schema extends z.ZodOb
   readonly upcasters: { readonly [version: number]: Upcaster };
   /** What fields read as that are missing where an earlier release, which did not have them, wrote the event. */
   readonly absent?: JsonObject;
+  /** Tries what code makes of the data, without which nothing can be done with the event. Throws `RangeError` where that fails. */
+  readonly tryProjections?: (data: JsonObject) => void;
   /** Data that the schema accepts, for documentation. */
   readonly example: JsonObject;
   /** The schema of data whose personal fields were erased. */

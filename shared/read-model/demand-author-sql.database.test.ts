@@ -98,7 +98,25 @@ test.each([
     'true',
     'the expression shown is nothing that PostgreSQL understands, “function lengthh(text) does not exist',
   ],
-  ['half an expression', 'length(TITLE', 'true', 'the expression shown is nothing that PostgreSQL understands, “syntax error'],
+  ['half an expression', 'length(TITLE) +', 'true', 'the expression shown is nothing that PostgreSQL understands, “syntax error'],
+  [
+    'a column that it did not ask for, which fewer may read',
+    'pages',
+    'true',
+    'the expression shown is nothing that PostgreSQL understands, “column "pages" does not exist”',
+  ],
+  [
+    'a wrong value',
+    "length(TITLE) + 'x'::integer",
+    'true',
+    'the expression shown is nothing that PostgreSQL understands, “invalid input syntax',
+  ],
+  [
+    'what PostgreSQL cannot do',
+    '1',
+    'generate_series(1, PAGES) < MOST',
+    'the filter most is nothing that PostgreSQL understands, “set-returning functions are not allowed in WHERE',
+  ],
   [
     'a condition that is none',
     '1',

@@ -19,7 +19,7 @@ export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void>
       await explain(
         pool,
         `${kind.name}: the filter ${filter.name}`,
-        `select 1 from ${rowOf(kind)} where ${textOf(filter.text, `null::${columnType(filter)}`)}`,
+        `select 1 from ${rowOf(kind, filter)} where ${textOf(filter.text, `null::${columnType(filter)}`)}`,
       );
   }
   // Of tables of another release nobody knows what is wrong of it.
@@ -36,27 +36,31 @@ const demandRoute = async (pool: Pick<Pool, 'query'>, { name, text, given, gives
     throw new StartRefused(`${place} gives ${missing}, which its statement does not select: select it \`as "${missing}"\`.`);
 };
 
-const inRow = (kind: Kind, { text, def }: ExpressionInfo): string => `select ${textOf(text)}::${expressionType(def)} from ${rowOf(kind)}`;
+const inRow = (kind: Kind, { text, def, uses }: ExpressionInfo): string =>
+  `select ${textOf(text)}::${expressionType(def)} from ${rowOf(kind, { uses })}`;
 
 const textOf = (text: SqlText, given = ''): string =>
   `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `t.${part.column}`)).join('')})`;
 
 const columnType = ({ def }: Pick<ExpressionInfo, 'def'>): string => (def.kind === 'integer' ? 'bigint' : expressionType(def));
 
-/** A row with the columns of its table. */
-const rowOf = ({ fields }: Kind): string =>
+/** A row with the columns that it asked for alone: what it names by itself nobody has looked at, and fewer may read it. */
+const rowOf = ({ fields }: Kind, { uses }: Pick<ExpressionInfo, 'uses'>): string =>
   `(select ${Object.entries(fields)
+    .filter(([name]) => uses.includes(name))
     .map(([name, def]) => `null::${def.column} as ${column(name, def)}`)
     .join(', ')}) t`;
 
 const explain = (pool: Pick<Pool, 'query'>, place: string, statement: string) => orRefuse(place, () => pool.query(`explain ${statement}`));
 
+/** SQLSTATE classes of what is wrong with the statement itself, with a value in it, or that PostgreSQL cannot do. */
+const OF_THE_STATEMENT: ReadonlySet<string> = new Set(['42', '22', '0A']);
+
 const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Promise<Result> => {
   try {
     return await ask();
   } catch (error) {
-    // Class 42: what is wrong with the statement itself.
-    if (!String((error as { code?: unknown }).code).startsWith('42')) throw error;
+    if (!OF_THE_STATEMENT.has(String((error as { code?: unknown }).code).slice(0, 2))) throw error;
     throw new StartRefused(`${place} is nothing that PostgreSQL understands, “${(error as Error).message}”: mend its \`sql\`.`, {
       cause: error,
     });

@@ -113,16 +113,18 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   await session.write('POST', '/courses', { token: bert.token, body: { title: 'Hidden', minutes: 10, seats: 50 } });
   const summary = (query: string, token?: string) => session.read<readonly object[]>(`/course-summary${query}`, { token });
   const { token } = people.administrator;
-  const of = ({ userId }: Person, name: string, courses: number) => ({
+  const of = ({ userId }: Person, name: string, [courses, minutes, seats]: readonly (number | null)[]) => ({
     teacherId: userId,
     name,
     courses,
+    minutes,
+    seats,
     newest: expect.any(String),
     mine: false,
   });
   const all = await summary('', token);
-  expect([all.status, all.body]).toEqual([200, [of(ada, 'Ada', 3), of(bert, 'Bert', 1)]]);
-  expect((await summary('?seatsMin=30&status=open', token)).body).toEqual([of(ada, 'Ada', 1)]);
+  expect([all.status, all.body]).toEqual([200, [of(ada, 'Ada', [3, 360, null]), of(bert, 'Bert', [1, 10, 50])]]);
+  expect((await summary('?seatsMin=30&status=open', token)).body).toEqual([of(ada, 'Ada', [1, 30, null])]);
   expect((await summary('', ada.token)).body).toMatchObject({ code: 'forbidden' });
   expect((await summary('')).body).toMatchObject({ code: 'unauthenticated' });
   expect((await summary('?seats=1', token)).status).toBe(400);

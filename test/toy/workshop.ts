@@ -73,9 +73,18 @@ const summary = route('summarizeCourses', {
   says: 'How many courses each teacher has, and how long they are',
   right: 'course.read',
   takes: { seatsMin: integer(1, 500).optional(), status: choice('planned', 'open').optional() },
-  gives: { teacherId: integer(1, 2 ** 53 - 1), name: line(100).optional(), courses: integer(0, 1e9), newest: instant(), mine: flag() },
+  gives: {
+    teacherId: integer(1, 2 ** 53 - 1),
+    name: line(100).optional(),
+    courses: integer(0, 1e9),
+    minutes: integer(0, 1e9),
+    seats: integer(0, 1e9).optional(),
+    newest: instant(),
+    mine: flag(),
+  },
   sql: ({ seatsMin, status, callerId }) => `
-    select c.teacher_id as "teacherId", u.name, count(*)::integer as courses, max(c.created_at) as newest, c.teacher_id = ${callerId} as mine
+    select c.teacher_id as "teacherId", u.name, count(*)::integer as courses,
+      sum(c.minutes) as minutes, sum(c.seats) filter (where c.seats > 35) as seats, max(c.created_at) as newest, c.teacher_id = ${callerId} as mine
     from read_model.courses c join read_model.users u on u.id = c.teacher_id
     where c.seats >= coalesce(${seatsMin}, 1) and c.status = coalesce(${status}, c.status)
     group by c.teacher_id, u.name order by courses desc, c.teacher_id`,

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { line } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
+import type { Report } from '#shared/audit/verification-report.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { findParked } from '#shared/read-model/parked.ts';
+import { verify } from '../../audit/verify/verify.ts';
+import { by, type CommandSide, createCommandWorld, system } from '../../test/engines/command-side.ts';
+import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { digestOf } from './digest.ts';
+
+/** Code of an author that throws takes no more with it than the aggregate whose event it throws at. */
+const base = domain({ name: 'labels', roles: ['printer'] });
+const label = base.aggregate('label', {
+  fields: { title: line(20), initial: line(1).optional() },
+  events: { printed: { creates: ['title'] }, changed: { changes: ['title'] } },
+  commands: { print: { emits: 'printed' }, change: { emits: 'changed' } },
+  rights: { read: { signedIn: true }, write: { signedIn: true } },
+  projects: { initial: { by: { printed: ({ title }) => initialOf(title), changed: ({ title }) => initialOf(title) } } },
+});
+
+const initialOf = (title = ''): string => {
+  if (!/^[A-Z]/.test(title)) throw new TypeError(`${title} has no initial`);
+  return title.slice(0, 1);
+};
+
+const resources = new AsyncDisposableStack();
+let side: CommandSide;
+beforeAll(async () => {
+  const world = resources.use(await createCommandWorld());
+  side = resources.use(await world.open(undefined, undefined, assemble(base, [label])));
+  resources.use(await startProjecting(side));
+});
+afterAll(() => resources.disposeAsync());
+
+const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const rows = async (): Promise<readonly object[]> => {
+  await untilProjected(side);
+  return (await side.pool.query('select title, initial from read_model.labels order by id')).rows;
+};
+
+test('an event that code throws at is refused, and parks its aggregate where it is in the log', async () => {
+  const id = await send('PrintLabel', { title: 'Apples' });
+  const other = await send('PrintLabel', { title: 'Pears' });
+  await expect(send('ChangeLabel', { labelId: id, title: '5 plums' })).rejects.toThrow(
+    /^the projection of label\.initial ended in TypeError$/,
+  );
+  await expect(send('PrintLabel', { title: '5 plums' })).rejects.toThrow('the projection of label.initial ended in TypeError');
+  expect(await rows()).toEqual([
+    { title: 'Apples', initial: 'A' },
+    { title: 'Pears', initial: 'P' },
+  ]);
+
+  const stream = `label-${id}` as StreamName;
+  await appendRaw(side, stream, { type: 'label.changed', data: { labelId: Number(id), title: '5 plums' } }, 1);
+  await send('ChangeLabel', { labelId: other, title: 'Quinces' });
+  expect(await rows()).toContainEqual({ title: 'Quinces', initial: 'Q' });
+  const parked = await findParked(side.pool, stream);
+  expect(parked).toMatchObject({ version: 2, reason: expect.stringMatching(/the projection of label.initial ended in TypeError$/) });
+  await expect(send('ChangeLabel', { labelId: id, title: 'Plums' })).rejects.toThrow('the projection of label.initial ended in TypeError');
+
+  expect(await replayed(side)).toEqual(await digestOf(side.pool, 'read_model'));
+  const report: Report = await verify({
+    ...side,
+    auditDir: '/nonexistent',
+    isOfReadModel: true,
+    showPersonal: false,
+    signal: new AbortController().signal,
+    onProgress() {},
+  });
+  expect(report).toMatchObject({ outcome: 'proven', parked: { total: 1, listed: [{ stream, version: 2 }] } });
+});
