@@ -1,5 +1,6 @@
+import { always } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
-import { guardOfField, partOfItems } from '#kernel/conditions/parts-of.ts';
+import { guardOfField, partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { itemsOf, oneOfList } from '#kernel/decide/items.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
@@ -18,23 +19,38 @@ type PartsWritten = {
 export const partsWritten = (kind: Kind, command: CommandInfo): PartsWritten => {
   const { list } = command;
   if (list !== undefined) return itemsWritten(kind, command, list);
-  const guarded = command.form.flatMap((name) => {
+  const guarded: Guarded = command.form.flatMap((name) => {
     const right = guardOfField(kind, name);
     return right === undefined ? [] : [[wire(name, kind.fields[name]), right] as const];
   });
+  const namedBy = namedByPatches(kind, guarded);
   return {
     isGone(form, _fields, mayRead) {
-      for (const [key, right] of guarded) if (isNamed(form, key) && !mayRead(right)) throw new Rejection('forbidden');
+      const patch = form.patch as JsonPatch | undefined;
+      const named = patch === undefined ? guarded.filter(([key]) => form[key] !== undefined) : namedBy(patch);
+      if (named.some(([, right]) => !mayRead(right))) throw new Rejection('forbidden');
       return false;
     },
   };
 };
 
-/** By a form, or by a JSON patch, which names a field also where it changes nothing. */
-const isNamed = ({ patch, ...form }: Row, key: string): boolean => {
-  if (patch === undefined) return form[key] !== undefined;
-  const pointers = (patch as JsonPatch).flatMap((operation) => [operation.path, 'from' in operation ? operation.from : operation.path]);
-  return pointers.some((pointer) => pointer === '' || pointer === `/${key}` || pointer.startsWith(`/${key}/`));
+/** By its key, as it is written or as it is read. */
+type Guarded = readonly (readonly [key: string, right: string])[];
+
+/**
+ * A JSON patch names a field also where it changes nothing, and what no form has: whether that may stay would tell what it is. The whole
+ * item stands for what can be changed alone, because of what cannot be it may hold anything.
+ */
+const namedByPatches = (kind: Kind, written: Guarded): ((patch: JsonPatch) => Guarded) => {
+  const all = partRightsOf(kind).flatMap(({ name: right, fields, items }) => {
+    const lists = items.flatMap(({ list, of }) => (of === always ? [list.name] : []));
+    return [...fields, ...lists].flatMap((name) => [...new Set([name, wire(name, kind.fields[name])])].map((key) => [key, right] as const));
+  });
+  return (patch) => {
+    const pointers = patch.flatMap((operation) => [operation.path, 'from' in operation ? operation.from : operation.path]);
+    const isNamed = ([key]: Guarded[number]): boolean => pointers.some((each) => each === `/${key}` || each.startsWith(`/${key}/`));
+    return [...(pointers.includes('') ? written : []), ...all.filter(isNamed)];
+  };
 };
 
 const itemsWritten = (kind: Kind, command: CommandInfo, list: NonNullable<CommandInfo['list']>): PartsWritten => {

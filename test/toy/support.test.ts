@@ -148,6 +148,14 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
     expect(await status('PATCH', '', customer, [{ op: 'replace', path: '/budget', value }], patch)).toBe(403);
     expect(await status('PATCH', '', customer, [{ op: 'test', path: '/costTotal', value }], patch)).toBe(403);
   }
+  // What an edit leaves as it is would be told by whether it could stay so.
+  const guesses = [40, 1].map((value) => ['/costTotal', value] as const);
+  const people = [agent, customer].flatMap(({ userId }) => [['/assignee', { id: userId }] as const, ['/assigneeId', userId] as const]);
+  for (const op of ['replace', 'add'])
+    for (const [path, value] of [...guesses, ...people, ['/costs', []] as const])
+      expect([path, await status('PATCH', '', customer, [{ op, path, value }] as never, patch)]).toEqual([path, 403]);
+  expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 40 }], patch)).toBe(200);
+  expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 1 }], patch)).toBe(422);
   expect(await status('POST', '/triage', customer, { priority: 1, assigneeId: null })).toBe(403);
   expect(await status('POST', '/notes', customer, { text: 'x', internal: true })).toBe(403);
   expect(await status('POST', '/costs', agent, { amount: 1 })).toBe(403);
