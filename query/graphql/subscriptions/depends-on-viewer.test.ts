@@ -1,7 +1,7 @@
 import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { line, ref } from '#kernel/declare/fields.ts';
+import { flag, integer, line, list, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -80,4 +80,91 @@ it('is not the same where only some may read what it stands under', () => {
     } as never);
   const declared = assemble(base, [claim, under('note', { anyone: true }), under('row', { as: 'claim' })] as never);
   expect(['Note', 'Row'].map((type) => sameFor(declared, type, 'claim'))).toEqual([undefined, 'all']);
+});
+
+it('leads to others where a change does not say who owns what it stands under', () => {
+  const base = domain({ name: 'open', roles: ['clerk'] });
+  const claimRead = (read: object) => {
+    const claim = base.aggregate('claim', {
+      owner: 'clerk',
+      fields: { clerk: ref(base.user), title: line(9), price: integer(0, 9).optional() },
+      events: { made: { creates: ['title'] }, priced: { changes: ['price'] } },
+      commands: { make: { emits: 'made' }, price: { emits: 'priced' } },
+      rights: { read, write: { clerk: true } },
+      fieldRights: { readPrice: { reads: ['price'], clerk: 'own' } },
+    } as never);
+    const row = base.aggregate('row', {
+      parent: 'claim',
+      fields: { claim: ref(claim), title: line(9) },
+      events: { made: { creates: ['title'] } },
+      commands: { make: { emits: 'made' } },
+      rights: { read: { as: 'claim' }, write: { clerk: true } },
+    } as never);
+    const declared = assemble(base, [claim, row] as never);
+    return [sameFor(declared, 'Claim', 'price'), sameFor(declared, 'Row', 'claim')];
+  };
+  expect(claimRead({ clerk: 'own' })).toEqual(['all_but_its_own', 'all']);
+  expect(claimRead({ anyone: true })).toEqual(['all_but_its_own', 'all_and_leads_to_others']);
+});
+
+it('is different for each where a right to a part asks for others than the owner, whom the change of something else need not concern', () => {
+  const base = domain({ name: 'parts', roles: ['customer', 'agent'] });
+  const ticketOf = (agent: object | true) =>
+    base.aggregate('ticket', {
+      owner: 'customer',
+      fields: {
+        customer: ref(base.user),
+        assignee: ref(base.user).optional(),
+        verdict: line(9).optional(),
+        budget: integer(0, 9).optional(),
+        price: integer(0, 9).optional(),
+        notes: list({ text: line(9), internal: flag().default(false) }, { max: 9 }),
+        costs: list({ amount: integer(0, 9) }, { max: 9 }),
+        bills: list({ amount: integer(0, 9) }, { max: 9 }),
+      },
+      events: {
+        opened: { creates: ['assignee'] },
+        judged: { changes: ['verdict'] },
+        planned: { changes: ['budget'] },
+        priced: { changes: ['price'] },
+        noted: { adds: 'notes' },
+        spent: { adds: 'costs' },
+        billed: { adds: 'bills' },
+      },
+      commands: {
+        open: { emits: 'opened' },
+        judge: { emits: 'judged' },
+        plan: { emits: 'planned' },
+        price: { emits: 'priced' },
+        addNote: { emits: 'noted' },
+        addCost: { emits: 'spent' },
+        addBill: { emits: 'billed' },
+      },
+      rights: { read: { customer: 'own', agent: true }, write: { agent: true } },
+      fieldRights: {
+        readVerdict: { reads: ['verdict'], items: { notes: { internal: true } }, agent },
+        readBudget: { reads: ['budget', 'costs'], agent: true },
+        readPrice: { reads: ['price', 'bills'], customer: 'own', agent: true },
+      },
+    } as never);
+  const commented = (agent: object | true) => {
+    const ticket = ticketOf(agent) as never;
+    const comment = base.aggregate('comment', {
+      parent: 'ticket',
+      fields: { ticket: ref(ticket), text: line(9) },
+      events: { made: { creates: ['text'] } },
+      commands: { make: { emits: 'made' } },
+      rights: { read: { as: 'ticket' }, write: { agent: true } },
+    } as never);
+    return assemble(base, [ticket, comment] as never);
+  };
+  const FIELDS = ['verdict', 'notes', 'notesConnection', 'version', 'updatedAt', 'budget', 'costs', 'price', 'bills', 'billsConnection'];
+  const same = (agent: object | true) => Object.fromEntries(FIELDS.map((name) => [name, sameFor(commented(agent), 'Ticket', name)]));
+  const own = 'all_but_its_own';
+  const others = { budget: 'all', costs: 'all', price: own, bills: own, billsConnection: own };
+  expect(same({ assignee: { caller: false } })).toEqual({
+    ...{ verdict: undefined, notes: undefined, notesConnection: undefined, version: undefined, updatedAt: undefined },
+    ...others,
+  });
+  expect(same(true)).toEqual({ verdict: 'all', notes: 'all', notesConnection: 'all', version: own, updatedAt: own, ...others });
 });

@@ -134,11 +134,11 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
   ];
   const addresses = members.flatMap(({ name, def }) => (def.publicFile ? [[`${name}Address`, 'all'] as const] : []));
   return {
-    ...Object.fromEntries(plain.map((name) => [name, rightsToField(source, name).length > 0 ? 'all_but_its_own' : 'all'])),
+    ...Object.fromEntries(plain.map((name) => [name, sameWith(domain, source, rightsToField(source, name))])),
     ...Object.fromEntries(addresses),
     ...Object.fromEntries(
       source.items.flatMap(({ list: { name }, part }) =>
-        [name, `${name}Connection`].map((each) => [each, part === undefined ? 'all' : 'all_but_its_own'] as const),
+        [name, `${name}Connection`].map((each) => [each, sameWith(domain, source, part ? [part.right] : [])] as const),
       ),
     ),
     ...Object.fromEntries(
@@ -153,6 +153,14 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
       }),
     ),
   };
+};
+
+/** What it takes further rights to see: by whomever else than the owner these ask for, the change of something else need not concern them. */
+const sameWith = (domain: Domain, { kind, owner }: Source, rights: readonly string[]): SameFor | undefined => {
+  const own = kind.name === 'user' ? 'id' : owner?.name;
+  const askers = rights.flatMap((right) => [...askersOf(domain, right)]);
+  if (askers.length === 0) return 'all';
+  return askers.every((asker) => asker === own) ? 'all_but_its_own' : undefined;
 };
 
 /** All of them are seen by whoever sees their aggregate, and what they refer to belongs to others. */
@@ -170,11 +178,19 @@ const sameInItems = (domain: Domain, { kind, list, members }: ItemSource): reado
 };
 
 /** Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs to others. */
-const sameBehind = (domain: Domain, { kind, parent, owner }: Source, member: Member): SameFor | undefined => {
-  const isConcerned = member.name === parent?.name || member.name === owner?.name;
+const sameBehind = (domain: Domain, { kind, right, parent, owner }: Source, member: Member): SameFor | undefined => {
+  const isConcerned = (member.name === parent?.name && isAsked(domain, right, member)) || member.name === owner?.name;
   if (isConcerned && isReadableWith(domain, kind, member)) return 'all';
   if (member.target && askersOf(domain, `${member.target.name}.read`).size > 0) return undefined;
   return isConcerned ? 'all' : 'all_and_leads_to_others';
+};
+
+/** Whether a right asks who owns what a reference leads to, and who else may read that: else a change does not say who they are. */
+const isAsked = (domain: Domain, right: string, { name, target }: Member): boolean => {
+  if (target === undefined) return false;
+  const asked = askersOf(domain, right);
+  const there = [...(target.owner === undefined ? [] : [target.owner]), ...askersOf(domain, `${target.name}.read`)];
+  return there.every((asker) => asked.has(`${name}.${asker}`));
 };
 
 /** What somebody owns may be seen by them alone; what stands under something else is as visible as that, or different for everybody. */
