@@ -223,6 +223,27 @@ test('GraphQL: the same, by the planner and by the resolvers, now and then', asy
   }
 });
 
+test('GraphQL: a mutation that is repeated shows no item that its sender may not read any more', async () => {
+  const become = (person: Person, role: string) =>
+    session.write('PATCH', `/users/${person.userId}`, { token: people.administrator.token, type: merge, body: { role } });
+  const former = await people.signUp('Fred');
+  await become(former, 'agent');
+  const { token } = await people.signIn(former, 'agent' as never);
+  const { written } = await session.write('POST', '/tickets', { token, body: { subject: 'Mine', priority: 1 } });
+  const add = (by: string, internal: boolean) =>
+    graphql(`mutation { addTicketNote(id: "${written.id}", input: { text: "${SECRET}", internal: ${internal} }) { text internal } }`, {
+      ...{ token: by, headers: { 'idempotency-key': `"note-${internal}"` } },
+    });
+  const shown = (internal: boolean) => ({ data: { addTicketNote: { text: SECRET, internal } } });
+  for (const internal of [true, false]) expect(await add(token, internal)).toMatchObject(shown(internal));
+  await become(former, 'customer');
+  const now = (await people.signIn(former, 'customer' as never)).token;
+  expect(await add(now, false)).toMatchObject(shown(false));
+  const repeated = await add(now, true);
+  expect(repeated).toMatchObject({ errors: [{ extensions: { code: 'ticket_note_not_found' } }] });
+  expect(JSON.stringify(repeated)).not.toContain(SECRET);
+});
+
 test('GraphQL: who may read a field of none is refused to look for it', async () => {
   const query = '{ tickets(filter: { budget: 600 }) { id } }';
   expect(await graphql(query, { token: lead.token })).toMatchObject({ data: { tickets: [{ id: String(id) }] } });

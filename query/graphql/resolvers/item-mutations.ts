@@ -9,6 +9,7 @@ import { findItem } from '../../item-rows.ts';
 import { type ItemSource, sourcesOf } from '../../sources.ts';
 import { itemArgument, mutatingCommands, mutationName } from '../names.ts';
 import type { Resolver } from './context.ts';
+import { isWholeTo } from './items.ts';
 import { changing, idOf, readChanged, readMembers, sendMutation, type ToCommand } from './mutations.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -31,9 +32,11 @@ const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
   if (command.kind === 'removeItem') return changing(kind.type, toCommand);
   return async (_mutation, args, context, key) => {
     const { id: of, itemId } = await sendMutation(toCommand, { args, context, key });
-    await readChanged(context, kind.type, of);
+    const above = await readChanged(context, kind.type, of);
     const id = itemId ?? (toCommand(args) as Arguments)[list.id.name];
-    const row = await findItem(context.pool, items, { of, id: id as number | string, isWhole: true });
+    // What was done before, and is repeated, may be of an item that the sender may not read any more.
+    const isWhole = await isWholeTo(items, above, context);
+    const row = await findItem(context.pool, items, { of, id: id as number | string, isWhole });
     if (row === undefined) throw new Rejection(absent);
     return row;
   };

@@ -42,7 +42,7 @@ export const listsIn = ({ items }: Source): Resolvers =>
   );
 
 /** Whether the caller may read all items of an aggregate. */
-const isWholeTo = async ({ part }: ItemSource, row: Row, { loaders }: Context): Promise<boolean> =>
+export const isWholeTo = async ({ part }: ItemSource, row: Row, { loaders }: Context): Promise<boolean> =>
   part === undefined || loaders.mayRead(row, [part.right]);
 
 /** The fields of an item, and what they lead to. */
