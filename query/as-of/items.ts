@@ -51,7 +51,8 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
       item: { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }) },
       headers: {
         'As-Of': past.cursor,
-        'Memento-Datetime': new Date(changedAt).toUTCString(),
+        // Who is not told the version is not told when something hidden was changed either.
+        ...(version !== undefined && { 'Memento-Datetime': new Date(changedAt).toUTCString() }),
         ...(isThereNow && { Link: `<${self}>; rel="original latest-version"` }),
       },
     };

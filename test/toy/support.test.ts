@@ -261,6 +261,12 @@ test('what was is told only of parts that could be read then and can be now', as
   expect(await refused(`${path}/notes/2${then}`, customer)).toEqual([404, 'ticket_note_not_found', []]);
   const { headers } = await session.read(`${path}${then}`, { token: lead.token });
   const moment = headers.get('as-of') ?? '';
+  expect(headers.get('memento-datetime')).not.toBeNull();
+  for (const { token } of [customer, agent]) {
+    // When it had last changed would tell when something hidden did.
+    const theirs = (await session.read(`${path}${then}`, { token })).headers;
+    expect([theirs.get('as-of'), theirs.get('memento-datetime')]).toEqual([moment, null]);
+  }
   expect(await read(`/tickets?priority=3&at=${moment}`, agent)).toHaveLength(1);
   expect(await read(`/tickets?priority=3&at=${moment}`, customer)).toEqual([]);
   await session.write('POST', `${path}/solve`, { token: agent.token });
