@@ -86,14 +86,16 @@ test('asking for what it does not read is an error', () => {
   );
 });
 
-const declared = (command: object, more: object = {}) =>
+type Declared = { readonly draft?: object; readonly rights?: object; readonly invariants?: object };
+const declared = (command: object, { draft, rights, ...more }: Declared = {}) =>
   assemble(base, [
     team,
     aggregate('claim', {
       fields: { team: ref(team), note: line(9) },
       events: { drafted: { creates: ['team', 'note'] }, noted: { notes: true } },
-      commands: { draft: { emits: 'drafted' }, note: { emits: 'noted', ...command } },
-      rights: { read: { anyone: true }, ...more },
+      commands: { draft: { emits: 'drafted', ...draft }, note: { emits: 'noted', ...command } },
+      rights: { read: { anyone: true }, ...rights },
+      ...more,
     } as never),
   ]);
 
@@ -110,7 +112,16 @@ test.each([
 
 test.each([
   ['a guard', { reads: ['team'], when: { team: 'open' } }, {}],
-  ['a right', { reads: ['team'] }, { note: { member: { team: 'open' } } }],
+  ['a right', { reads: ['team'] }, { rights: { note: { member: { team: 'open' } } } }],
+  ['an invariant', { reads: ['team'] }, { invariants: { inOpenTeam: { team: 'open' } } }],
 ])('what %s asks for can be held still', (_, command, more) => {
   expect(declared(command, more).kinds.claim?.commands.note?.reads).toEqual(['team']);
+});
+
+test.each([
+  ['guard', { when: { team: 'open' } }, {}],
+  ['right', {}, { rights: { note: { member: { team: 'open' } } } }],
+])('a creation can hold still what the %s of another command asks, which its form can ask for at once', (_, command, more) => {
+  const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
+  expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);
 });

@@ -1,5 +1,5 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { factsIn, resolve } from '../conditions/expression.ts';
+import { type Expression, factsIn, resolve } from '../conditions/expression.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from './registry.ts';
 
@@ -18,12 +18,21 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
     const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
     throw new StartRefused(`${place}, which is no reference of it: name one of ${references.join(', ') || 'none'}.`);
   }
-  const right = rightsOf(domain).get(operationOf(kind, command.name));
-  const asked = [...(command.when === undefined ? [] : [resolve(domain, kind, command.when)]), ...(right?.alternatives ?? [])];
+  const asked = askedOf(domain, kind, command);
   if (command.decide === undefined && !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name)))
     throw new StartRefused(
       `${place}, and neither decides by it nor asks anything of it: leave it out of \`reads\`, or give the command a \`decide\`.`,
     );
+};
+
+/** What a command asks beside its `decide`, and with it whatever its form can ask for at once; what it comes to is asked by the invariants. */
+const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo): readonly Expression[] => {
+  const all = [{ name, when }, ...next.flatMap((each) => kind.commands[each] ?? [])];
+  const conditions = [...all.flatMap((each) => (each.when === undefined ? [] : [each.when])), ...Object.values(kind.invariants)];
+  return [
+    ...conditions.map((each) => resolve(domain, kind, each)),
+    ...all.flatMap((each) => rightsOf(domain).get(operationOf(kind, each.name))?.alternatives ?? []),
+  ];
 };
 
 /** The first command that reads others, by its name and that of its aggregate; of a log that cannot hold them still, it is refused. */
