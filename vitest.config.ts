@@ -48,13 +48,17 @@ const TOOLS = 'test/{receivers,compose,helm,verify-export,package}.test.ts';
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What `describeDomain` says of domains that are much like those which `npm test` has. */
-const DESCRIBED = 'test/describe/{budgets,collections,expenses,requests}.test.ts';
+/** What `describeDomain` says of domains: an installation and a thousand checks each. */
+const DESCRIBED = 'test/describe/*.test.ts';
 
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 
 /** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
 const LONG = [
+  'command/process-manager/take-over.database.test.ts',
+  'command/aggregates/limits.database.test.ts',
+  'shared/projection/{views,items}.database.test.ts',
+  'shared/event-log/guard-history.database.test.ts',
   'auth/{first-minute,clients/clients,clients/client-ends}.database.test.ts',
   'command-line/client.database.test.ts',
   'command-line/demo/demo.database.test.ts',

@@ -45,8 +45,8 @@ export const newAggregate: Command = {
 const demandServed = (name: string): void => {
   const base = domain({ name: 'project', roles: ['member'] });
   const declared = base.aggregate(name, {
-    owner: 'author',
-    fields: { author: ref(base.user), title: line(1) },
+    owner: 'holder',
+    fields: { holder: ref(base.user), title: line(1) },
     events: { created: { creates: ['title'] } },
     commands: { create: { emits: 'created' } },
     rights: { read: { member: 'own' }, write: { member: 'own' } },
