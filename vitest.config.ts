@@ -184,7 +184,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: [SUITES, CONTRACT, 'test/{toy,describe}/*.test.ts'],
+          include: [SUITES, CONTRACT, 'test/toy/*.test.ts'],
           exclude: [CLIENTS, LONG_SUITES, DESCRIBED, ...PROCESSES],
           ...onPostgres,
           ...patient,
