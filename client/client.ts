@@ -1,0 +1,95 @@
+import { collectionOf, type Send } from './collections.ts';
+import * as streams from './follow.ts';
+import { SILENCE_MAX_MS } from './follow.ts';
+import { listingOf, pageIn } from './pages.ts';
+import { Problem } from './problem.ts';
+import { type Options, type Requester, requesterOf } from './requests.ts';
+import type { Client, EventQuery, FollowOptions } from './types/client.ts';
+
+/**
+ * A client of a domain, by its declaration as a type: `createClient<typeof expenses>({ url })`. Nothing of the domain is there at run time:
+ * paths follow from the names (`client.lineItems.of(7)` is `/line-items/7`), and what there is to call is for the compiler to say.
+ */
+export const createClient = <Domain>(options: Options): Client<Domain> => clientOf(requesterOf(options)) as Client<Domain>;
+
+const clientOf = (requester: Requester): object => {
+  const { send } = requester;
+  const kernel: Readonly<Record<string, unknown>> & { readonly written?: string | undefined } = {
+    me: async (options?: object) => (await send('GET', '/me', { options })).json(),
+    follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) => followBy(requester, query, options),
+    events: {
+      list: (query: EventQuery<string> & { readonly limit?: number } = {}, options?: object) =>
+        listingOf(async (after) =>
+          pageIn(await send('GET', '/events', { query: { ...parametersOf(query), ...(after && { after }) }, options })),
+        ),
+    },
+    read: async (path: string, query?: object, options?: object) => (await send('GET', path, { query, options })).json(),
+    files: {
+      get: (path: string, options?: object) => send('GET', uploadAt(path), { options, isStreamed: true }),
+      address: async (path: string, options?: object) => (await send('GET', `${uploadAt(path)}/address`, { options })).json(),
+    },
+    request: (method: string, path: string, body?: unknown, options?: object) => send(method, path, { body, options }),
+    with: (options: object) => clientOf(requester.with(options)),
+    isProblem: (error: unknown, ...codes: readonly string[]) =>
+      error instanceof Problem && (codes.length === 0 || codes.includes(error.code)),
+    get written() {
+      return requester.written();
+    },
+  };
+  return collections(kernel, send);
+};
+
+/** What the client has itself, and under every other name a collection. */
+const collections = (kernel: object, send: Send): object =>
+  new Proxy(kernel, {
+    get: (target, name) =>
+      typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name) ? Reflect.get(target, name) : collectionOf(send, '', name),
+  });
+
+const followBy = (
+  requester: Requester,
+  { after, ...query }: EventQuery<string>,
+  { silenceMaxMs = SILENCE_MAX_MS, ...options }: FollowOptions,
+) => {
+  const { send, once } = requester;
+  return streams.follow({
+    after,
+    silenceMaxMs,
+    signal: options.signal,
+    begin: async (signal) =>
+      'since' in query
+        ? undefined
+        : readCursor(
+            await send('POST', '/graphql', {
+              body: { query: '{ cursor }' },
+              options: { ...options, idempotencyKey: false, signal },
+              isSafe: true,
+            }),
+          ),
+    open: (cursor, signal) =>
+      once('GET', '/events', {
+        query: { ...parametersOf(query), ...(cursor !== undefined && { after: cursor }) },
+        options: { ...options, signal, consistency: false, headers: { Accept: 'text/event-stream', ...options.headers } },
+        isStreamed: true,
+      }),
+  });
+};
+
+/** The place of the log that stands for now: so nothing is missed before the first event has come. */
+const readCursor = async (answer: Response): Promise<string> => {
+  const { data } = (await answer.json()) as { readonly data?: { readonly cursor?: string } };
+  if (data?.cursor === undefined) throw new Problem({ code: 'unavailable', status: 503, message: 'the server says no cursor to begin at' });
+  return data.cursor;
+};
+
+const parametersOf = ({ types, of, ...query }: EventQuery<string>): object => ({
+  ...query,
+  ...of,
+  ...(types && { types: types.join(',') }),
+});
+
+const UPLOAD = /^\/uploads\/[\w.-]+$/;
+const uploadAt = (path: string): string => {
+  if (!UPLOAD.test(path)) throw new TypeError(`not the path of an upload: ${path}`);
+  return path;
+};

@@ -1,0 +1,140 @@
+import { NoAnswer, Problem, problemOfMessage } from './problem.ts';
+import { messagesIn } from './server-sent-events.ts';
+import { backoffMs, wait } from './wait.ts';
+
+/** Follows a stream of events through restarts, each event once and in the order of the log. */
+
+export type Followed<Event> = AsyncIterableIterator<Event> & {
+  /** After which place it would go on now: keep it with what was done about the last event. */
+  readonly cursor: string | undefined;
+};
+export type Follow = {
+  /** The cursor of now, if none is given: so nothing is missed before the first event. */
+  readonly begin: (signal: AbortSignal) => Promise<string | undefined>;
+  /** Opens the stream after a cursor; without one, from now on. */
+  readonly open: (after: string | undefined, signal: AbortSignal) => Promise<Response>;
+  readonly after: string | undefined;
+  /** No byte for so long, and the connection is given up: an idle stream says every 15 seconds that it lives. */
+  readonly silenceMaxMs: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+export const SILENCE_MAX_MS = 45_000;
+const RECONNECT_MAX_MS = 30_000;
+
+export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Follow): Followed<Event> => {
+  const leaving = new AbortController();
+  const ended = signal ? AbortSignal.any([leaving.signal, signal]) : leaving.signal;
+  const state = { cursor: after, failures: 0, retryMs: 0 };
+
+  /** Of one connection, until it ends. Nothing is read ahead of the loop but what the connection holds, so a slow loop slows the server down. */
+  async function* connection(): AsyncGenerator<Event> {
+    const silence = watchSilence(silenceMaxMs);
+    try {
+      const response = await open(state.cursor, AbortSignal.any([ended, silence.signal]));
+      for await (const { event, data, id, retryMs } of messagesIn(silence.watch(bytesOf(response)))) {
+        state.retryMs = retryMs ?? state.retryMs;
+        if (event === 'problem') {
+          const problem = problemOfMessage(data);
+          if (isPassing(problem)) return;
+          throw problem;
+        }
+        if (data !== '') {
+          state.failures = 0;
+          // Whoever leaves the loop here has had it, and whoever throws has not: the cursor moves when the next is asked for.
+          yield JSON.parse(data) as Event;
+        }
+        // An empty id would mean from now on.
+        state.cursor = id || state.cursor;
+      }
+    } finally {
+      silence.end();
+    }
+  }
+
+  async function* events(): AsyncGenerator<Event> {
+    try {
+      state.cursor ??= await begin(ended);
+      for (;;) {
+        let afterMs = 0;
+        try {
+          yield* connection();
+        } catch (error) {
+          ended.throwIfAborted();
+          if (isFinal(error)) throw error;
+          afterMs = (error instanceof Problem ? error.retryAfterMs : undefined) ?? 0;
+        }
+        ended.throwIfAborted();
+        await wait(Math.max(afterMs, state.retryMs, backoffMs(state.failures++, RECONNECT_MAX_MS)), ended);
+      }
+    } catch (error) {
+      // Whoever has left waits for nothing, so nothing has gone wrong.
+      if (!leaving.signal.aborted) throw error;
+    } finally {
+      leaving.abort();
+    }
+  }
+
+  const iterator = events();
+  return {
+    get cursor() {
+      return state.cursor;
+    },
+    next: () => iterator.next(),
+    return: async () => {
+      // A read that waits for the next event would hold this up.
+      leaving.abort();
+      await iterator.return(undefined);
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+};
+
+/** What ends a connection and not the right to have one: the next brings another token, and is refused by its status if there is none. */
+const RESUMABLE: ReadonlySet<string> = new Set(['invalid_token', 'too_slow']);
+const isPassing = ({ code, status }: Problem): boolean => RESUMABLE.has(code) || !isRefusal(status);
+
+/** Without a right to it, a stream ends for good, and so it does if the cursor or a parameter is wrong. */
+const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+const isFinal = (error: unknown): boolean => !(error instanceof NoAnswer || (error instanceof Problem && !isRefusal(error.status)));
+
+async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  try {
+    const read = () =>
+      reader.read().catch((cause: unknown) => {
+        throw new NoAnswer('connection', { cause });
+      });
+    for (let chunk = await read(); !chunk.done; chunk = await read()) yield chunk.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Aborts once nothing has come for a while. The time in which the loop is busy does not count. */
+const watchSilence = (maxMs: number) => {
+  const silent = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = () => clearTimeout(timer);
+  const begin = () => {
+    end();
+    timer = setTimeout(() => silent.abort(new NoAnswer('timeout', {})), maxMs);
+  };
+  begin();
+  return {
+    signal: silent.signal,
+    end,
+    async *watch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      begin();
+      for await (const chunk of chunks) {
+        end();
+        yield chunk;
+        begin();
+      }
+    },
+  };
+};

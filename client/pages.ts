@@ -1,0 +1,64 @@
+/** A page of a list: its items, and where it goes on. */
+export type Page<T> = {
+  readonly items: readonly T[];
+  /** Cursors to be given as `after` and `before`; undefined if there is no such page. */
+  readonly after: string | undefined;
+  readonly before: string | undefined;
+  /** Of a list as it was: the place of the log that it stands for. */
+  readonly asOf: string | undefined;
+};
+
+/** A list, which is read page by page as the loop comes to it. */
+export type Listing<T> = AsyncIterable<T> & {
+  pages(): AsyncIterable<Page<T>>;
+  /** The first page. */
+  page(): Promise<Page<T>>;
+  /** At most so many items, in one array. */
+  take(count: number): Promise<readonly T[]>;
+};
+
+export type ReadPage<T> = (after: string | undefined) => Promise<Page<T>>;
+
+export const listingOf = <T>(read: ReadPage<T>): Listing<T> => {
+  async function* pages(): AsyncGenerator<Page<T>> {
+    let page = await read(undefined);
+    yield page;
+    while (page.after !== undefined) {
+      page = await read(page.after);
+      yield page;
+    }
+  }
+  async function* items(): AsyncGenerator<T> {
+    for await (const page of pages()) yield* page.items;
+  }
+  return {
+    pages,
+    page: () => read(undefined),
+    async take(count) {
+      const taken: T[] = [];
+      if (count <= 0) return taken;
+      for await (const item of items()) if (taken.push(item) >= count) break;
+      return taken;
+    },
+    [Symbol.asyncIterator]: items,
+  };
+};
+
+/** Of a page that was read. */
+export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
+  const links = linksIn(response.headers.get('Link') ?? '');
+  return {
+    items: (await response.json()) as readonly T[],
+    after: cursorIn(links.get('next'), 'after'),
+    before: cursorIn(links.get('prev'), 'before'),
+    asOf: response.headers.get('As-Of') ?? undefined,
+  };
+};
+
+/** `Link` (RFC 8288): addresses by their relations. */
+const linksIn = (header: string): ReadonlyMap<string, string> =>
+  new Map([...header.matchAll(/<([^>]*)>\s*;[^,<]*\brel="([^"]*)"/g)].map(([, href = '', rel = '']) => [rel, href]));
+
+const ANY_ORIGIN = 'http://any.invalid';
+const cursorIn = (href: string | undefined, parameter: 'after' | 'before'): string | undefined =>
+  (href && new URL(href, ANY_ORIGIN).searchParams.get(parameter)) || undefined;

@@ -1,0 +1,82 @@
+/** What went wrong, as the answer says (RFC 9457). Compare `code`, which does not change. */
+export class Problem<Code extends string = string> extends Error {
+  override readonly name = 'Problem';
+  readonly code: Code;
+  readonly status: number;
+  /** Of the fields and parameters that are not as they must be. */
+  readonly errors: readonly ProblemError[];
+  /** What a program needs to know beyond the code. */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** Names the request in the logs of the server. */
+  readonly requestId: string | undefined;
+  /** After how long it may be tried again, if the answer says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ code, status, message, ...rest }: ProblemInit<Code>) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.errors = rest.errors ?? [];
+    this.details = rest.details ?? {};
+    this.requestId = rest.requestId;
+    this.retryAfterMs = rest.retryAfterMs;
+  }
+}
+
+export type ProblemError = { readonly detail: string; readonly pointer?: string; readonly parameter?: string };
+type ProblemInit<Code> = {
+  readonly code: Code;
+  readonly status: number;
+  readonly message: string;
+  readonly errors?: readonly ProblemError[] | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+};
+
+/** There was no answer: no connection, a broken one, or a timeout. Whether a write was carried out is not known. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly reason: 'connection' | 'timeout';
+
+  constructor(reason: 'connection' | 'timeout', options: ErrorOptions) {
+    super(reason === 'timeout' ? 'the server did not answer in time' : 'the server cannot be reached', options);
+    this.reason = reason;
+  }
+}
+
+const PROBLEM = 'application/problem+json';
+/** For an answer that is none of Annals: a proxy in between. */
+const NOT_OURS = 'unexpected_answer';
+
+export const problemIn = async (response: Response, nowMs = Date.now()): Promise<Problem> => {
+  const { status, headers } = response;
+  const retryAfterMs = retryAfterMsIn(headers.get('Retry-After'), nowMs);
+  const isProblem = headers.get('Content-Type')?.startsWith(PROBLEM) ?? false;
+  const body = await (isProblem ? response.json() : response.body?.cancel())?.catch(() => undefined);
+  const { code = NOT_OURS, title = `the answer has the status ${status}`, ...told } = (body ?? {}) as ProblemBody;
+  return new Problem({ ...told, code, status, message: told.detail ?? title, retryAfterMs });
+};
+type ProblemBody = {
+  readonly code?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly errors?: readonly ProblemError[];
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly requestId?: string;
+};
+
+/** Of a problem that a stream of events ends with. */
+export const problemOfMessage = (data: string): Problem => {
+  const { code = NOT_OURS, title = 'the stream has ended', status = 0, ...told } = JSON.parse(data) as ProblemBody & { status?: number };
+  return new Problem({ ...told, code, status, message: told.detail ?? title });
+};
+
+const MS_PER_SECOND = 1_000;
+
+/** Seconds, or a date (RFC 9110, 10.2.3). */
+const retryAfterMsIn = (value: string | null, nowMs: number): number | undefined => {
+  if (value === null || value === '') return undefined;
+  const afterMs = /^\d+$/.test(value) ? Number(value) * MS_PER_SECOND : Date.parse(value) - nowMs;
+  return Number.isNaN(afterMs) ? undefined : Math.max(0, afterMs);
+};

@@ -1,0 +1,97 @@
+import { NoAnswer, Problem, problemIn } from './problem.ts';
+import type { Session } from './session.ts';
+import { backoffMs, wait } from './wait.ts';
+
+/** Sends requests, and those that fail again if that is safe. */
+
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+export type Limits = {
+  /** One attempt, until the answer is there as a whole; of files and streams, until it begins. */
+  readonly timeoutMs: number;
+  /** All attempts and the time between them. No attempt is begun after it. */
+  readonly retryForMs: number;
+  readonly attemptsMax: number;
+};
+export const LIMITS: Limits = { timeoutMs: 30_000, retryForMs: 60_000, attemptsMax: 12 };
+const WAIT_MAX_MS = 10_000;
+
+export type Sent = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: RequestInit['body'] | undefined;
+  /** A read, or a write with a key that makes it happen once. */
+  readonly isRepeatable: boolean;
+  /** The body is read by whoever sent it: a file, or a stream. */
+  readonly isStreamed?: boolean;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type Transport = { readonly fetch: Fetch; readonly session: Session } & Limits;
+
+/** An answer with a status of success; anything else is thrown. */
+export const send = async (transport: Transport, sent: Sent): Promise<Response> => {
+  const beganMs = Date.now();
+  for (let attempt = 0; ; attempt++) {
+    const result = await attemptOf(transport, sent);
+    if (result instanceof Response) return result;
+    if (!sent.isRepeatable || attempt + 1 >= transport.attemptsMax || !mayPass(result)) throw result;
+    const afterMs = (result instanceof Problem ? result.retryAfterMs : undefined) ?? 0;
+    const pauseMs = Math.max(afterMs, backoffMs(attempt, WAIT_MAX_MS));
+    if (Date.now() - beganMs + pauseMs > transport.retryForMs) throw result;
+    await wait(pauseMs, sent.signal);
+  }
+};
+
+/** The key makes the second of two requests wait for the first. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['idempotency_key_in_use']);
+/** An operator has to look at it first. */
+const LASTING_CODES: ReadonlySet<string> = new Set(['parked']);
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
+
+/** Whether it may go well the next time. */
+const mayPass = (error: Problem | NoAnswer): boolean =>
+  error instanceof NoAnswer || PASSING_CODES.has(error.code) || (PASSING_STATUSES.has(error.status) && !LASTING_CODES.has(error.code));
+
+const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | Problem | NoAnswer> => {
+  const response = await answerTo(transport, sent);
+  if (!(response instanceof Response)) return response;
+  if (response.ok || response.status === 304) return response;
+  // Nothing was carried out, so that it can be sent once more with another token, whatever it is.
+  if (response.status === 401 && !isStream(sent.body) && (await transport.session.refused?.(response))) {
+    const again = await answerTo(transport, sent);
+    return again instanceof Response && !again.ok ? problemIn(again) : again;
+  }
+  return problemIn(response);
+};
+
+const isStream = (body: unknown): boolean => body instanceof ReadableStream;
+
+/** A body that breaks off is no answer. */
+const whole = async (response: Response): Promise<Response> => {
+  const text = await response.text();
+  return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
+};
+
+/** Throws only what the caller is to blame for: an abort, or a session that has ended. */
+const answerTo = async ({ fetch, session, timeoutMs }: Transport, sent: Sent): Promise<Response | NoAnswer> => {
+  const { method, url, body, isStreamed = false, signal } = sent;
+  signal?.throwIfAborted();
+  const headers = { ...(await session.authorize({ method, url, signal })), ...sent.headers };
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  const signals = signal ? [timeout.signal, signal] : [timeout.signal];
+  try {
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: AbortSignal.any(signals), cache: 'no-store' };
+    if (body !== undefined) init.body = body;
+    if (isStream(body)) init.duplex = 'half';
+    const response = await fetch(url, init);
+    return isStreamed && response.ok ? response : await whole(response);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return new NoAnswer(timeout.signal.aborted ? 'timeout' : 'connection', { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+};

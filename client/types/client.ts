@@ -1,0 +1,375 @@
+// Over 200 lines, because it is one type: what a client of a domain has.
+import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
+import type { Route } from '#kernel/declare/route.ts';
+import type { View } from '#kernel/declare/view.ts';
+import type { Followed } from '../follow.ts';
+import type { Listing } from '../pages.ts';
+import type { Problem } from '../problem.ts';
+import type {
+  ActionFormOf,
+  ActionNames,
+  Addition,
+  CommandNames,
+  Creation,
+  Edit,
+  EventData,
+  FileFields,
+  ItemEdit,
+  ListOfCommand,
+  Replacement,
+} from './commands.ts';
+import type {
+  AggregatesOf,
+  CommandsOf,
+  EventsOf,
+  FieldsOf,
+  Flat,
+  Is,
+  KindOf,
+  LedTo,
+  Lists,
+  MoreOfA,
+  OwnerOf,
+  ParentOf,
+  PluralOf,
+  RoutesOf,
+  SaidOf,
+  Singular,
+  UserOf,
+  ViewsOf,
+  Wire,
+} from './declared.ts';
+import type { ProblemCode } from './problems.ts';
+import type { Item, Link, ListItem, Row, Written } from './representation.ts';
+
+// ── What can be said with each request ───────────────────────────────────────────────────────────────────────────────────────
+type RequestOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Of one attempt. */
+  readonly timeoutMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+export type ReadOptions = RequestOptions & {
+  /** What the answer must have seen: a cursor; by default the client's own last write. `false` for whatever there is. */
+  readonly consistency?: string | false;
+};
+/** As it was: a time, a cursor, or of an item its version, as `v3`. */
+type At = { readonly at?: string | Date };
+export type WriteOptions = RequestOptions & {
+  /** One of yours, if the same call may be made again, say after a restart. `false` for none: then the request is sent once. */
+  readonly idempotencyKey?: string | false;
+  /** The ETag that the item must have. By default that of the representation that was passed; `false` for whatever it is. */
+  readonly ifMatch?: string | false;
+};
+type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
+
+/** An item: by its id, or as it was read or written, and then only if it has not changed since. */
+export type Target = number | { readonly id: number };
+
+// ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+type FilterValue<X> =
+  X extends Ref<unknown, unknown> ? number : NonNullable<ValueOf<X>> extends readonly (infer Each)[] ? Each : NonNullable<ValueOf<X>>;
+type FilterName<K extends string, X> = SaidOf<X, 'filter'> extends infer Name extends string ? Name : K;
+type Filters<F> = {
+  readonly [K in keyof F & string as Is<F[K], 'filter'> extends true ? FilterName<K, F[K]> : never]?: FilterValue<F[K]>;
+};
+interface Taken {
+  readonly Int: number;
+  readonly Boolean: boolean;
+  readonly String: string;
+}
+type OwnFilters<S> = { readonly [N in keyof S & string]?: S[N] extends { readonly takes: infer T extends keyof Taken } ? Taken[T] : never };
+type Sorted<F> = { [K in keyof F & string]: Is<F[K], 'sort'> extends true ? K : never }[keyof F & string];
+type Searched<F> = true extends { [K in keyof F]: Is<F[K], 'search'> }[keyof F] ? { readonly q?: string } : unknown;
+type Sort<Name extends string> = { readonly sort?: Name | `-${Name}` };
+
+type ListQuery<A> = Flat<
+  PageOptions &
+    At &
+    Filters<FieldsOf<A>> &
+    OwnFilters<MoreOfA<A, 'filters'>> &
+    Searched<FieldsOf<A>> &
+    Sort<'createdAt' | Sorted<FieldsOf<A>>>
+>;
+type OfOwner<A> = [OwnerOf<A>, ParentOf<A>] extends [infer O extends string, never]
+  ? [O] extends [never]
+    ? unknown
+    : { readonly [K in O]?: number }
+  : unknown;
+
+// ── Aggregates ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+type HistoryEntry = {
+  readonly version: number;
+  readonly id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly cursor: string;
+  readonly actor: string | null;
+  readonly changes: readonly { readonly field: string; readonly from?: unknown; readonly to?: unknown; readonly diff?: string }[];
+  readonly erased?: true;
+  readonly unreadable?: true;
+  readonly _links: Readonly<Record<string, Link>>;
+};
+
+type Reads<A, D> = {
+  get(id: number, query?: At, options?: ReadOptions): Promise<Item<A, D>>;
+  /** Who changed what, the latest first. */
+  history(id: number, query?: PageOptions, options?: ReadOptions): Listing<HistoryEntry>;
+};
+type If<Names, Methods> = [Names] extends [never] ? unknown : Methods;
+type Lister<A, D> = { list(query?: Flat<ListQuery<A> & OfOwner<A>>, options?: ReadOptions): Listing<Item<A, D>> };
+type Creator<A> = If<CommandNames<A, 'create'>, { create(form: Creation<A>, options?: WriteOptions): Promise<Written> }>;
+
+/** The commands that REST has methods for. */
+type Writes<A> = If<
+  CommandNames<A, 'edit'>,
+  {
+    /** Changes what it names. */
+    edit(target: Target, form: Edit<A>, options?: WriteOptions): Promise<Written>;
+    /** Everything that can be changed. */
+    replace(target: Target, form: Replacement<A>, options?: WriteOptions): Promise<Written>;
+  }
+> &
+  If<CommandNames<A, 'end'>, { delete(target: Target, options?: WriteOptions): Promise<void> }> &
+  If<
+    FileFields<A>,
+    {
+      /** A picture or another file: its bytes, of the type that they have. A stream is sent once, and everything else again if need be. */
+      putFile(target: Target, field: FileFields<A>, file: Blob | ReadableStream<Uint8Array>, options?: FileOptions): Promise<Written>;
+      deleteFile(target: Target, field: FileFields<A>, options?: WriteOptions): Promise<void>;
+    }
+  >;
+type FileOptions = WriteOptions & {
+  /** The media type, if the file does not say it. */
+  readonly type?: string;
+};
+
+/** What the client itself has on every collection. */
+type Reserved =
+  | 'get'
+  | 'list'
+  | 'history'
+  | 'create'
+  | 'edit'
+  | 'replace'
+  | 'delete'
+  | 'putFile'
+  | 'deleteFile'
+  | 'of'
+  | 'command'
+  | 'then';
+type Action<Form> = undefined extends Form
+  ? (target: Target, form?: undefined, options?: WriteOptions) => Promise<Written>
+  : (target: Target, form: Form, options?: WriteOptions) => Promise<Written>;
+type Actions<A> = { readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<ActionFormOf<A, N & keyof CommandsOf<A>>> } & If<
+  ActionNames<A>,
+  {
+    /** By its name, if the client has something else by that. */
+    command<N extends ActionNames<A>>(
+      target: Target,
+      name: N,
+      form?: ActionFormOf<A, N & keyof CommandsOf<A>>,
+      options?: WriteOptions,
+    ): Promise<Written>;
+  }
+>;
+
+// ── What stands under an item ────────────────────────────────────────────────────────────────────────────────────────────────
+type IdOf<L> = L extends List<never, infer Id, unknown, unknown> ? Id : L extends { readonly item: infer _ } ? ItemId<L> : never;
+type ItemId<L> = ValueOf<L> extends readonly { readonly id: infer Id }[] ? Id : never;
+type OneOf<Name extends string, L> = L extends { readonly item: infer _ }
+  ? L extends List<infer _I, unknown, infer Key extends string, infer One>
+    ? [Key] extends [never]
+      ? `${[One] extends [never] ? Singular<Name> : Extract<One, string>}Id`
+      : Key
+    : never
+  : never;
+/** Whether the list has commands of a kind. */
+type Can<A, Name, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem', Methods> =
+  Name extends ListOfCommand<A, Kind> ? Methods : unknown;
+type ItemList<A, Name extends string, L, D> = {
+  list(query?: PageOptions & At, options?: ReadOptions): Listing<ListItem<L, D>>;
+  get(id: IdOf<L>, query?: At, options?: ReadOptions): Promise<ListItem<L, D>>;
+} & Can<
+  A,
+  Name,
+  'addItem',
+  { add(form: Addition<L>, options?: WriteOptions): Promise<Written & { readonly [K in OneOf<Name, L>]: IdOf<L> }> }
+> &
+  Can<A, Name, 'changeItem', { edit(id: IdOf<L>, form: ItemEdit<L>, options?: WriteOptions): Promise<Written> }> &
+  Can<
+    A,
+    Name,
+    'moveItem',
+    {
+      /** Before another, or to the end. */
+      move(id: IdOf<L>, form: { readonly before: IdOf<L> | null }, options?: WriteOptions): Promise<Written>;
+    }
+  > &
+  Can<A, Name, 'removeItem', { remove(id: IdOf<L>, options?: WriteOptions): Promise<void> }>;
+
+type ItemLists<A, D> = { readonly [K in Lists<FieldsOf<A>>]: ItemList<A, K, FieldsOf<A>[K & keyof FieldsOf<A>], D> };
+/** The aggregates whose parent this is. */
+type ChildOf<C, A, D> = C extends unknown
+  ? [ParentOf<C>] extends [never]
+    ? never
+    : KindOf<LedTo<FieldsOf<C>[ParentOf<C> & keyof FieldsOf<C>], D>> extends KindOf<A>
+      ? C
+      : never
+  : never;
+type Children<C, D> = {
+  readonly [K in KindOf<C> as PluralOf<Extract<C, { readonly kind: K }>>]: Nested<Extract<C, { readonly kind: K }>, D>;
+};
+type Nested<C, D> = { list(query?: ListQuery<C>, options?: ReadOptions): Listing<Item<C, D>> } & Creator<C>;
+/** Aggregates that have an owner and no parent, of one user. */
+type Owned<C> = C extends unknown ? ([OwnerOf<C>] extends [never] ? never : [ParentOf<C>] extends [never] ? C : never) : never;
+type OfUser<C, D> = {
+  readonly [K in KindOf<C> as PluralOf<Extract<C, { readonly kind: K }>>]: {
+    list(query?: ListQuery<Extract<C, { readonly kind: K }>>, options?: ReadOptions): Listing<Item<Extract<C, { readonly kind: K }>, D>>;
+  };
+};
+
+/** An aggregate: its items, its commands, and under one of them its lists and children. */
+type Collection<A, D> = Reads<A, D> &
+  ([ParentOf<A>] extends [never] ? Lister<A, D> & Creator<A> : unknown) &
+  Writes<A> &
+  Actions<A> & {
+    /** What stands under an item. `{ ifMatch }` of an item that is passed holds for what is written there too. */
+    of(target: Target): ItemLists<A, D> & Children<ChildOf<AggregatesOf<D>, A, D>, D>;
+  };
+
+type UserForm<U> = Omit<
+  Partial<Flat<{ readonly [K in keyof FieldsOf<U> & string as Wire<K, FieldsOf<U>[K]>]: ValueOf<FieldsOf<U>[K]> }>>,
+  never
+>;
+type Users<U, D> = Reads<U, D> & {
+  list(query?: PageOptions & At & Sort<'createdAt'>, options?: ReadOptions): Listing<Item<U, D>>;
+  create(form: UserForm<U> & { readonly name: string }, options?: WriteOptions): Promise<Written>;
+  edit(target: Target, form: UserForm<U>, options?: WriteOptions): Promise<Written>;
+  /** Deletes a user, and erases the person. */
+  delete(target: Target, options?: WriteOptions): Promise<void>;
+  of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
+};
+
+// ── Views and routes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+type ViewKey<K> = { readonly [N in keyof K & string]?: FilterValue<K[N]> };
+type SortedValues<V> = {
+  [N in keyof V & string]: V[N] extends { readonly isSorted: true }
+    ? N
+    : V[N] extends { readonly field: infer X }
+      ? Is<X, 'sort'> extends true
+        ? N
+        : never
+      : never;
+}[keyof V & string];
+type Rows<X, D> =
+  X extends View<string, infer K, infer V>
+    ? {
+        list(
+          query?: Flat<PageOptions & ViewKey<K> & Sort<(keyof K & string) | SortedValues<V>>>,
+          options?: ReadOptions,
+        ): Listing<Row<X, D>>;
+        /** The row of a key; undefined if nothing is counted under it, or it is not yours to read. */
+        find(key: Required<ViewKey<K>>, options?: ReadOptions): Promise<Row<X, D> | undefined>;
+      }
+    : never;
+type NameOf<X> = X extends { readonly view: infer N extends string } ? N : never;
+
+type PathOf<R> = R extends Route<infer P, unknown, unknown> ? P : never;
+type AskedOf<R> = R extends Route<string, infer Q, unknown> ? { readonly [K in keyof Q & string]?: Exclude<ValueOf<Q[K]>, null> } : never;
+type GivenOf<R> = R extends Route<string, unknown, infer A> ? { readonly [K in keyof A & string]: ValueOf<A[K]> } : never;
+
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+type PublicEvents<A> = {
+  [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly internal: true } ? never : E;
+}[keyof EventsOf<A> & string];
+type EventOf<A> = A extends unknown
+  ? { [E in PublicEvents<A>]: EventTold<`${KindOf<A>}.${E}`, EventData<A, EventsOf<A>[E & keyof EventsOf<A>]>> }[PublicEvents<A>]
+  : never;
+type EventTold<Type, Data> = {
+  readonly id: string;
+  readonly type: Type;
+  /** Of the type: which fields the data has. */
+  readonly version: number;
+  readonly at: string;
+  readonly cursor: string;
+  /** What it happened to, as `claim-7`. */
+  readonly subject: string;
+  readonly actor: string | null;
+  readonly data: Data;
+  readonly parked?: true;
+};
+export type AnyEvent<D> = EventOf<AggregatesOf<D> | UserOf<D>>;
+type TypeOf<E> = E extends { readonly type: infer T extends string } ? T : never;
+type Pattern<D> = `${KindOf<AggregatesOf<D> | UserOf<D>>}.*` | '*';
+/** The events that a type or a pattern stands for. */
+type Matching<E, P> = P extends '*'
+  ? E
+  : P extends `${infer Kind}.*`
+    ? E extends { readonly type: `${Kind}.${string}` }
+      ? E
+      : never
+    : Extract<E, { readonly type: P }>;
+export type EventQuery<T> = {
+  readonly types?: readonly T[];
+  readonly after?: string | undefined;
+  readonly actor?: string;
+  /** What it happened to, as `claim-7`. */
+  readonly subject?: string;
+  readonly since?: string | Date;
+  /** References to what it is about, as events name them: `{ team: 3 }`. */
+  readonly of?: Readonly<Record<string, number>>;
+};
+export type FollowOptions = Omit<RequestOptions, 'timeoutMs'> & {
+  /** No byte for so long, and the connection is opened anew. */
+  readonly silenceMaxMs?: number;
+};
+
+// ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+type Aggregates<A, D> = {
+  readonly [K in KindOf<A> as PluralOf<Extract<A, { readonly kind: K }>>]: Collection<Extract<A, { readonly kind: K }>, D>;
+};
+type Views<V, D> = { readonly [N in NameOf<V>]: Rows<Extract<V, { readonly view: N }>, D> };
+
+/** What the client has besides the domain. */
+type Kernel<D> = {
+  readonly users: Users<UserOf<D>, D>;
+  /** Whoever the token is of. */
+  me(options?: ReadOptions): Promise<Item<UserOf<D>, D>>;
+  /** Events as they happen, through restarts; each once, in the order of the log. Without `after`, from now on. */
+  follow<const T extends TypeOf<AnyEvent<D>> | Pattern<D> = '*'>(
+    query?: EventQuery<T>,
+    options?: FollowOptions,
+  ): Followed<Matching<AnyEvent<D>, T>>;
+  readonly events: {
+    /** Events that have happened, the oldest first, up to now. */
+    list<const T extends TypeOf<AnyEvent<D>> | Pattern<D> = '*'>(
+      query?: EventQuery<T> & { readonly until?: string | Date; readonly limit?: number },
+      options?: ReadOptions,
+    ): Listing<Matching<AnyEvent<D>, T>>;
+  };
+  /** A read of the domain's own, by its path. */
+  read<P extends PathOf<RoutesOf<D>>>(
+    path: P,
+    query?: AskedOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>,
+    options?: ReadOptions,
+  ): Promise<readonly GivenOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>[]>;
+  readonly files: {
+    /** The bytes that a field names, as `/uploads/…`; with the token, which is sent to no other origin. */
+    get(path: string, options?: ReadOptions): Promise<Response>;
+    /** A signed address, good for some minutes, for where no token can be sent, as in `<img>`. */
+    address(path: string, options?: ReadOptions): Promise<{ readonly href: string; readonly expiresAt: string }>;
+  };
+  /** Whatever else there is, such as `/webhooks`, as safe as all requests. */
+  request(method: string, path: string, body?: unknown, options?: WriteOptions & ReadOptions): Promise<Response>;
+  /** The same client, and for each of its requests these options, unless they say something else. */
+  with(options: ReadOptions & WriteOptions): Client<D>;
+  /** Whether an error is a problem of this code, or of any. */
+  isProblem<Code extends ProblemCode<D>>(
+    error: unknown,
+    ...codes: readonly Code[]
+  ): error is Problem<[Code] extends [never] ? ProblemCode<D> : Code>;
+  /** The cursor of the last write, which reads wait for. */
+  readonly written: string | undefined;
+};
+export type Client<D> = Kernel<D> & Aggregates<AggregatesOf<D>, D> & Views<ViewsOf<D>, D>;

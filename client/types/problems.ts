@@ -1,0 +1,30 @@
+import type { HttpProblemCode } from '#shared/http/http-problem.ts';
+import type { REJECTIONS } from '#shared/rejection.ts';
+import type { AggregatesOf, FactOf, FieldsOf, KindOf, Lists, MoreOfA, Snake, UserOf } from './declared.ts';
+
+/** The codes of problems: those of the kernel, and those that follow from the declaration of a domain or stand in it. */
+
+type KernelCode = HttpProblemCode | keyof typeof REJECTIONS;
+
+/** As the declaration names them, unless it gives a code of its own. */
+type Coded<Specs, Otherwise extends string> = {
+  [Name in keyof Specs & string]: Specs[Name] extends { readonly code: infer Code extends string } ? Code : Otherwise;
+}[keyof Specs & string];
+type OfLimits<A, Limits> = {
+  [Name in keyof Limits & string]: Coded<Pick<Limits, Name>, `${Snake<KindOf<A>>}_${Snake<Name>}_full`>;
+}[keyof Limits & string];
+type OfUnique<A, F> = { [K in keyof F & string]: `${Snake<KindOf<A>>}_${Snake<K>}_taken` }[keyof F & string];
+type OfLists<A, F> = { [K in Lists<F>]: `${Snake<KindOf<A>>}_${Snake<K>}_full` }[Lists<F>];
+
+type CodeOf<A> = A extends unknown
+  ?
+      | `${Snake<KindOf<A>>}_${'not_found' | 'deleted'}`
+      | `${Snake<KindOf<A>>}_not_${Snake<FactOf<A> | (keyof MoreOfA<A, 'invariants'> & string)>}`
+      | `${Snake<KindOf<A>>}_${string}_${'not_found' | 'exists'}`
+      | OfLimits<A, MoreOfA<A, 'limits'>>
+      | OfUnique<A, FieldsOf<A>>
+      | OfLists<A, FieldsOf<A>>
+  : never;
+
+/** Every code that a client of this domain can meet. */
+export type ProblemCode<Domain> = KernelCode | CodeOf<AggregatesOf<Domain> | UserOf<Domain>>;

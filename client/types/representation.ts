@@ -1,0 +1,87 @@
+import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
+import type { Count, Latest, Sum, View } from '#kernel/declare/view.ts';
+import type { CommandNames } from './commands.ts';
+import type { DerivedOf, FieldsOf, Flat, Is, Kebab, KindOf, LabelOf, LedTo, MoreOfA, Plain } from './declared.ts';
+
+/** How REST represents items, items of lists, and rows of views: read with `kernel/rest/schemas.ts`. */
+
+export type Link = { readonly href: string; readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE' };
+/** Those of actions are there if the caller may take them now. */
+type Links<Rel extends string = never> = { readonly self: Link } & { readonly [R in Rel]?: Link } & {
+  readonly [rel: string]: Link | undefined;
+};
+
+/** What a write answers with. */
+export type Written = {
+  readonly id: number;
+  /** How often the item has been changed, its creation included. */
+  readonly version: number;
+  /** The place of the change in the log. */
+  readonly cursor: string;
+  readonly _links: Links;
+};
+
+type Label<X, Domain> = LabelOf<LedTo<X, Domain>>;
+/** A reference is shown with the label of what it leads to, under its own name; without a label, as an id. */
+type ShownName<K extends string, X, Domain> = X extends Ref<unknown, unknown> ? ([Label<X, Domain>] extends [never] ? `${K}Id` : K) : K;
+type ShownValue<X, Domain> =
+  X extends Ref<unknown, infer N>
+    ? ([Label<X, Domain>] extends [never] ? number : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>>) | N
+    : ValueOf<X> | (Is<X, 'erasable'> extends true ? null : never);
+type Labelled<F, L extends string> = Flat<
+  { readonly id: number } & { readonly [K in L & keyof F]: ValueOf<F[K]> | (Is<F[K], 'erasable'> extends true ? null : never) }
+>;
+type Shown<F, Names extends keyof F, Domain> = {
+  readonly [K in Names & string as ShownName<K, F[K], Domain>]: ShownValue<F[K], Domain>;
+};
+
+type Times = 'createdAt' | 'updatedAt';
+type GuardsOf<A> = MoreOfA<A, 'fieldRights'>;
+/** What not everybody may read who reads the aggregate. */
+type Guarded<A> = {
+  [G in keyof GuardsOf<A>]: GuardsOf<A>[G] extends { readonly reads: readonly (infer K)[] } ? K : never;
+}[keyof GuardsOf<A>];
+/** Where parts are for fewer, it is not told to all when it was changed. */
+type GuardedTimes<A> =
+  | Extract<Guarded<A>, Times>
+  | (KindOf<A> extends 'user' ? never : [keyof GuardsOf<A>] extends [never] ? never : 'updatedAt');
+
+/** Links of actions are called as the commands; that of the first edit is `edit`. */
+type Rels<A> =
+  CommandNames<A, 'action' | 'end'> extends infer Name extends string
+    ?
+        | Kebab<Name>
+        | (CommandNames<A, 'edit'> extends never ? never : 'edit')
+        | (CommandNames<A, 'addItem'> extends infer Add extends string ? Kebab<Add> : never)
+    : never;
+
+/** An aggregate as `GET` answers it. */
+export type Item<A, Domain> = Flat<
+  { readonly id: number } & Shown<FieldsOf<A>, Exclude<Plain<FieldsOf<A>>, Guarded<A>>, Domain> &
+    Partial<Shown<FieldsOf<A>, Extract<Plain<FieldsOf<A>>, Guarded<A>>, Domain>> & {
+      readonly [K in Exclude<keyof DerivedOf<A> & string, Guarded<A>>]: number;
+    } & { readonly [K in Extract<keyof DerivedOf<A> & string, Guarded<A>>]?: number } & {
+      readonly [K in Exclude<Times, GuardedTimes<A>>]: string;
+    } & { readonly [K in GuardedTimes<A>]?: string } & { readonly _links: Links<Rels<A>> }
+>;
+
+/** An item of a list: its own id, unless a key stands for it. */
+export type ListItem<L, Domain> =
+  L extends List<infer I, infer Id, infer Key, unknown>
+    ? Flat<
+        ([Key] extends [never] ? { readonly id: Id } : unknown) &
+          Shown<I, keyof I, Domain> & { readonly [K in Times]: string } & { readonly _links: Links<'edit'> }
+      >
+    : never;
+
+type ViewValue<X, Domain> = X extends Count | Sum ? number : X extends Latest<infer Y> ? ShownValue<Y, Domain> | null : never;
+type ViewName<K extends string, X, Domain> = X extends Latest<infer Y> ? ShownName<K, Y, Domain> : K;
+/** A row of a view: its key, and its values. */
+export type Row<V, Domain> =
+  V extends View<string, infer K, infer Values>
+    ? Flat<
+        Shown<K, keyof K, Domain> & {
+          readonly [N in keyof Values & string as ViewName<N, Values[N], Domain>]: ViewValue<Values[N], Domain>;
+        } & { readonly _links: Links }
+      >
+    : never;

@@ -1,0 +1,22 @@
+/** Waits, unless it is aborted before; then it throws the reason. */
+export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+
+const FIRST_MS = 250;
+
+/** Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do not come at once. */
+export const backoffMs = (attempt: number, maxMs: number): number => {
+  const fullMs = Math.min(FIRST_MS * 2 ** attempt, maxMs);
+  return fullMs * (0.5 + Math.random() / 2);
+};

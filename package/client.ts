@@ -1,0 +1,13 @@
+// What the npm package exports as `annals/client`: for browsers and Node, without dependencies, and without a line of the server.
+// biome-ignore lint/performance/noBarrelFile: what a package exports is one.
+export { can } from '../client/can.ts';
+export { createClient } from '../client/client.ts';
+export type { Followed } from '../client/follow.ts';
+export type { Listing, Page } from '../client/pages.ts';
+export { NoAnswer, Problem } from '../client/problem.ts';
+export type { Options as ClientOptions } from '../client/requests.ts';
+export type { Session, Token } from '../client/session.ts';
+export type { AnyEvent, Client, ReadOptions, Target, WriteOptions } from '../client/types/client.ts';
+export type { ProblemCode } from '../client/types/problems.ts';
+export type { Item, Link, Written } from '../client/types/representation.ts';
+export { verifyWebhook, WebhookRefused } from '../client/verify-webhook.ts';

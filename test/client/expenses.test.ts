@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { can } from '../../client/can.ts';
+import { createClient } from '../../client/client.ts';
+import { expenses } from '../../examples/expenses/domain/domain.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { until } from '../engines/until.ts';
+
+/** The typed client against a whole system, which is killed in between. The tests follow one upon the other. */
+const MAIN = 'test/toy/example-main.ts';
+const open = new AsyncDisposableStack();
+let installation: Installation;
+let people: People;
+let serving: RoleProcess | undefined;
+let employee: Client;
+let approver: Client;
+let accountant: Client;
+let administrator: Client;
+let eve: Person;
+let team: number;
+let claim: number;
+
+const clientOf = (token: string) => createClient<typeof expenses>({ url: installation.origin, token });
+type Client = ReturnType<typeof clientOf>;
+
+beforeAll(async () => {
+  installation = open.use(await startInstallation({ of: { domain: expenses, main: MAIN } }));
+  open.defer(() => serving?.[Symbol.asyncDispose]());
+  people = await openPeople(installation, undefined, expenses);
+  administrator = clientOf(people.administrator.token);
+  eve = await people.signUp('Eve');
+  employee = clientOf(eve.token);
+  const clientAs = async (name: string, role: 'approver' | 'accountant') => {
+    const person = await people.signUp(name);
+    await administrator.users.edit(person.userId, { role });
+    return clientOf((await people.signIn(person, role as never)).token);
+  };
+  [approver, accountant] = await Promise.all([clientAs('Abel', 'approver'), clientAs('Carl', 'accountant')]);
+});
+afterAll(() => open.disposeAsync());
+
+test('what is created is there for the next read, and typed as REST shows it', async () => {
+  const { id: approverId } = await approver.me();
+  ({ id: team } = await administrator.teams.create({ name: 'Field work', approverId, budget: 500_000 }));
+  const created = await employee.claims.create({ teamId: team, purpose: 'Strasbourg' });
+  claim = created.id;
+  const added = await employee.claims
+    .of(created)
+    .items.add({ spentOn: '2026-11-20', category: 'travel', amount: 42_000, note: 'By train' });
+  const { itemId } = added;
+  await employee.claims.of(claim).items.edit(itemId, { amount: 43_000 });
+  expect(await employee.claims.of(claim).items.get(itemId)).toMatchObject({ id: itemId, amount: 43_000, note: 'By train' });
+  const read = await employee.claims.get(claim);
+  expect(read).toMatchObject({
+    team: { id: team, name: 'Field work' },
+    employee: { name: 'Eve' },
+    status: 'draft',
+    total: 43_000,
+    itemCount: 1,
+  });
+  expect([can(read, 'submit'), can(read, 'approve')]).toEqual([true, false]);
+  expect(await employee.claims.list({ status: 'draft', team }).take(5)).toHaveLength(1);
+});
+
+test('commands are refused by their codes, and by a version that is not the last', async () => {
+  const before = await employee.claims.get(claim);
+  const empty = await employee.claims.create({ teamId: team, purpose: 'Nothing' });
+  const refused = await employee.claims.submit(empty).catch((error: unknown) => error);
+  expect(employee.isProblem(refused, 'claim_not_filled')).toBe(true);
+  await employee.claims.submit(before);
+  await employee.claims.edit(empty, { purpose: 'Sooner' });
+  const stale = await employee.claims.edit(empty, { purpose: 'Later' }).catch((error: unknown) => error);
+  expect(employee.isProblem(stale, 'version_mismatch')).toBe(true);
+  await expect(employee.claims.approve(claim)).rejects.toMatchObject({ status: 403 });
+  expect(await employee.claims.delete(empty.id)).toBeUndefined();
+  await expect(employee.claims.get(empty.id)).rejects.toMatchObject({ status: 404 });
+});
+
+test('views, history and what was', async () => {
+  await approver.claims.approve(claim);
+  await accountant.claims.pay(claim, undefined, { headers: { 'Consistency-Token': approver.written ?? '' } });
+  expect(await accountant.spending.find({ team })).toMatchObject({ team: { id: team }, budget: 500_000, paid: 43_000 });
+  expect(await accountant.spending.list({ sort: '-paid' }).take(1)).toMatchObject([{ paid: 43_000 }]);
+  const types = (await employee.claims.history(claim).take(3)).map(({ type }) => type);
+  expect(types).toEqual(['claim.paid', 'claim.approved', 'claim.submitted']);
+  expect(await employee.claims.get(claim, { at: 'v3' })).toMatchObject({ status: 'draft', total: 43_000 });
+});
+
+const COUNT = 30;
+
+test('killed in between, every call happens once, and whoever follows hears of each once', async () => {
+  const following = clientOf(eve.token).follow({ types: ['claim.drafted'] });
+  open.defer(async () => void (await following.return?.()));
+  const heard: number[] = [];
+  const hearing = (async () => {
+    for await (const { data } of following) if (heard.push(data.claimId) >= COUNT) break;
+  })();
+  const first = await employee.claims.create({ teamId: team, purpose: '0' });
+  await until(
+    () => heard,
+    (ids) => ids.length === 1,
+  );
+  const purposes = Array.from({ length: COUNT - 1 }, (_, index) => String(index + 1));
+  const creating = Promise.all(purposes.map((purpose) => employee.claims.create({ teamId: team, purpose })));
+  const port = new URL(installation.origin).port;
+  await installation.query[0]?.kill('SIGKILL');
+  serving = startRole(MAIN, { ...installation.settings, PORT: port });
+  const created = await creating;
+  await hearing;
+  const ids = [first, ...created].map(({ id }) => id).toSorted((one, other) => one - other);
+  expect(heard.toSorted((one, other) => one - other)).toEqual(ids);
+  const listed = await Array.fromAsync(employee.claims.list({ status: 'draft', limit: 7, sort: 'createdAt' }));
+  expect(listed.map(({ purpose }) => purpose).toSorted((one, other) => Number(one) - Number(other))).toEqual(['0', ...purposes]);
+});
