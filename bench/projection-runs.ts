@@ -1,17 +1,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
-import { publishing } from '../domain/publishing.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { createReadModel } from '../shared/projection/schema.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
+import { HISTORIES, type HistoryName } from './histories.ts';
 
 type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';
 type Measured = { readonly seconds: number; readonly megabytes: number };
 
 /** Does a work in a process of its own, with little memory. */
-export const run = async (work: Work, url: string, heapMegabytes: string): Promise<Measured> => {
-  const child = fork(new URL('./projection-worker.ts', import.meta.url), [`--work=${work}`, `--url=${url}`], {
+export const run = async (work: Work, url: string, heapMegabytes: string, name: HistoryName = 'publishing'): Promise<Measured> => {
+  const child = fork(new URL('./projection-worker.ts', import.meta.url), [`--work=${work}`, `--url=${url}`, `--domain=${name}`], {
     // V8 counts its young generation, which grows by itself, against the limit of the whole.
     execArgv: [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=8'],
   });
@@ -24,18 +24,17 @@ export const run = async (work: Work, url: string, heapMegabytes: string): Promi
   return measured as Measured;
 };
 
-const TABLES = ['users', 'articles', 'comments'];
-
 /** The server reads the rows from a file of its own: nothing of the copying is ours. */
-export const copyRows = async (url: string): Promise<number> => {
+export const copyRows = async (url: string, name: HistoryName = 'publishing'): Promise<number> => {
+  const tables = tablesOf(HISTORIES[name].domain);
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 });
-  await createReadModel(pool, tablesOf(publishing), 'copied');
+  await createReadModel(pool, tables, 'copied');
   const { rows } = await pool.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
   let milliseconds = 0;
-  for (const table of TABLES) {
+  for (const { name: table } of [...tables.all, ...tables.all.flatMap(({ items }) => items)]) {
     const file = `${rows[0]?.folder}/bench-${table}`;
     const columns = await columnsOf(pool, table);
-    await pool.query(`copy (select ${columns} from read_model.${table} order by id) to '${file}'`);
+    await pool.query(`copy (select ${columns} from read_model.${table} order by 1) to '${file}'`);
     const startedMs = performance.now();
     await pool.query(`copy copied.${table} (${columns}) from '${file}'`);
     milliseconds += performance.now() - startedMs;

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { startChain } from '../audit/chain/follow-chain.ts';
 import { replay } from '../audit/replay/replay.ts';
 import { verify } from '../audit/verify/verify.ts';
-import { publishing } from '../domain/publishing.ts';
 import { startProjector } from '../projector/service.ts';
 import { readChainEnd } from '../shared/audit/blocks.ts';
 import { migrateAudit } from '../shared/audit/migrate.ts';
@@ -20,11 +19,13 @@ import { createMetrics } from '../shared/process/metrics.ts';
 import { rebuild } from '../shared/projection/rebuild.ts';
 import { PROJECTOR } from '../shared/read-model/read-model.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
+import { HISTORIES, type HistoryName } from './histories.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
 // One process that does something with a whole log, and tells how long that took and what memory it needed.
-const { values } = parseArgs({ options: { work: { type: 'string' }, url: { type: 'string' } } });
+const { values } = parseArgs({ options: { work: { type: 'string' }, url: { type: 'string' }, domain: { type: 'string' } } });
 const url = String(values.url);
+const { domain } = HISTORIES[values.domain as HistoryName];
 
 await using eventLog = await openEventLog({ url });
 await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 10, statementTimeoutMs: 3_600_000 });
@@ -34,7 +35,7 @@ const catchUp = async () => {
   const head = await eventLog.head();
   const bell = { ringEverywhere() {} };
   await using _projector = await startProjector({
-    domain: publishing,
+    domain,
     pool,
     eventLog,
     keys,
@@ -46,7 +47,7 @@ const catchUp = async () => {
 };
 
 /** Nobody stops it, and nobody watches. */
-const mending = { pool, eventLog, codec: createCodec({ keys, domain: publishing }), tables: tablesOf(publishing) };
+const mending = { pool, eventLog, codec: createCodec({ keys, domain }), tables: tablesOf(domain) };
 const work = { ...mending, signal: new AbortController().signal, onProgress() {} };
 
 /** The whole chain, as the follower of a running system would have built it. */
