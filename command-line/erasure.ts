@@ -35,7 +35,8 @@ export const erasureReport: Command = {
     withErasures(terminal, async (erasing) => {
       const userId = pathId(text) as UserId | undefined;
       if (userId === undefined) throw new UsageError(`<user> must be the number of a user, and is “${text}”`);
-      const report = await reportErasure(erasing, userId, terminal.signal);
+      await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
+      const report = await reportErasure({ ...erasing, blobs }, userId, terminal.signal);
       if (report === undefined) throw new StartRefused(`There is no user ${userId} who was deleted.`);
       for (const line of flags.has('json') ? [JSON.stringify(report)] : reportLines(report, terminal.domain)) await terminal.write(line);
       if (!report.isDone) throw new StartRefused('Not all of it is erased yet: see what is left, and look again in a moment.');
@@ -43,7 +44,7 @@ export const erasureReport: Command = {
 };
 
 const reportLines = (report: ErasureReport, domain: Domain): readonly string[] => {
-  const { userId, asked, listedAt, keyDestroyedAt, sealed, followed, parts, kept } = report;
+  const { userId, asked, listedAt, keyDestroyedAt, sealed, followed, parts, places, kept } = report;
   const staying = stayingWithout(domain).map(({ name, says }) => `${number(kept[name] ?? 0)} ${says}`);
   return [
     asked
@@ -53,9 +54,19 @@ const reportLines = (report: ErasureReport, domain: Domain): readonly string[] =
     `Events that nobody can open any more: ${counted(sealed)}.`,
     `Deleted with them: ${counted(followed)}.`,
     ...parts.map(({ part, left }) => `  ${left === 0 ? 'erased' : `${number(left)} left`}  ${part}`),
+    'Places where something of them could be:',
+    ...places.map(placeLine),
     `Stays without them: ${staying.length === 0 ? 'nothing' : staying.join(', ')}.`,
   ];
 };
+
+const placeLine = ({ place, verdict, rows, left, says }: ErasureReport['places'][number]): string => {
+  const counts = left > 0 ? ` (${number(left)} left)` : rows === null ? '' : ` (${number(rows)})`;
+  return `  ${verdict.padEnd(VERDICT_CHARACTERS)}  ${place}${counts}: ${says}`;
+};
+
+/** The longest is `unreachable`. */
+const VERDICT_CHARACTERS = 11;
 
 const counted = (counts: ErasureReport['sealed']): string =>
   counts.length === 0 ? 'none' : counts.map(({ type, events }) => `${number(events)} ${type}`).join(', ');

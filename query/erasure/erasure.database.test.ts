@@ -56,7 +56,7 @@ test('it is made without more than a page of their stream in memory', async () =
     follow: side.eventLog.follow.bind(side.eventLog),
   };
   const report = await reportErasure(
-    { ...side, eventLog, erasures: { read: async () => [] } },
+    { ...side, eventLog, erasures: { read: async () => [], path: side.erasures.path } },
     gone.id,
     AbortSignal.timeout(scaled(20_000)),
   );
@@ -72,8 +72,9 @@ test('what is there all the same is told by its part', async () => {
 
 test('there is one report at a time, and who asks meanwhile is told when to ask again', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { domain, pool, erasures, eventLog } = world.side;
-  const { getErasureOfUser } = erasureReads({ domain, pool, eventLog, erasures: { read: () => promise.then(() => erasures.read()) } });
+  const { domain, pool, erasures, eventLog, blobs } = world.side;
+  const slow = { path: erasures.path, read: () => promise.then(() => erasures.read()) };
+  const { getErasureOfUser } = erasureReads({ domain, pool, eventLog, blobs, erasures: slow });
   const reader = { caller: as(admin.id, 'admin'), id: String(gone.id), charge: async () => {} };
   const first = getErasureOfUser(reader, {});
   await expect(getErasureOfUser(reader, {})).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '10' } });

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -14,7 +15,8 @@ type ErasureDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
-  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly blobs: Pick<Blobs, 'find'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
 };
 
 /** How long the log is read for one report; of what takes longer, the command line tells. */

@@ -1,4 +1,4 @@
-// Longer than 200 lines: finding the tables that hold personal data, in whatever schema and form, and erasing in them is one thing.
+// Over 200 lines, because finding the tables that hold personal data, in whatever schema and form, and erasing in them is one thing.
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -20,6 +20,7 @@ type Copy = {
   readonly table: FoundTable;
   /** The columns of which any says whose it is. */
   readonly owners: readonly string[];
+  readonly personal: readonly string[];
   readonly isThere: string;
   readonly erased: string;
 };
@@ -61,6 +62,7 @@ const copyFrom = (table: FoundTable, owners: readonly string[], personal: readon
   return {
     table,
     owners,
+    personal: there,
     isThere: there.map((column) => `${column} is distinct from ${noneOf(column)}`).join(' or '),
     erased: there.map((column) => `${column} = ${noneOf(column)}`).join(', '),
   };
@@ -128,21 +130,38 @@ const eraseCopy = (pool: Pool, { table, owners, isThere, erased }: Copy, userIds
     ),
   );
 
-/** How much of somebody is left in each read model, by its schema. */
-export const countInReadModels = async ({ pool, tables }: ReadModels, userId: UserId): Promise<ReadonlyMap<string, number>> => {
-  const left = new Map<string, number>();
-  for (const { table, owners, isThere } of await findCopies(pool, tables)) {
-    const count = await countIn(pool, table, {
-      condition: `(${owners.map((owner) => `${owner} = $1`).join(' or ')}) and (${isThere})`,
-      userId,
+/** A table, how many rows of it are of somebody, and in how many something is left. */
+export type CountedTable = { readonly place: string; readonly rows: number | null; readonly left: number; readonly says: string };
+export type CountedCopy = CountedTable & { readonly schema: string };
+
+/** How much of somebody is left in each table with personal data, of whatever read model. */
+export const countCopies = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly CountedCopy[]> => {
+  const counted: CountedCopy[] = [];
+  for (const { table, owners, personal, isThere } of await findCopies(pool, tables)) {
+    const isTheirs = owners.map((owner) => `${owner} = $1`).join(' or ');
+    const found = await countIn(pool, table, { condition: isTheirs, filter: isThere, userId });
+    counted.push({
+      place: `${table.schema}.${table.name}`,
+      schema: table.schema,
+      ...found,
+      says: `rows of theirs, whose ${personal.join(', ')} ${personal.length === 1 ? 'is' : 'are'} personal`,
     });
-    left.set(table.schema, (left.get(table.schema) ?? 0) + count);
   }
+  return counted;
+};
+
+/** How much of somebody is left in each read model, by its schema. */
+export const countInReadModels = async (readModels: ReadModels, userId: UserId): Promise<ReadonlyMap<string, number>> => {
+  const left = new Map<string, number>();
+  for (const { schema, left: count } of await countCopies(readModels, userId)) left.set(schema, (left.get(schema) ?? 0) + count);
   return left;
 };
 
 /** How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each drops all that it holds. */
-export const countInVerifications = async ({ pool, tables }: ReadModels, userId: UserId): Promise<number> => {
+export const countInVerifications = async (readModels: ReadModels, userId: UserId): Promise<number> =>
+  (await countVerificationTables(readModels, userId)).reduce((sum, { left }) => sum + left, 0);
+
+export const countVerificationTables = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly CountedTable[]> => {
   const conditions = new Map<string, string>(
     tables.all.flatMap((table) => {
       const all = [
@@ -152,10 +171,12 @@ export const countInVerifications = async ({ pool, tables }: ReadModels, userId:
       return all.length === 0 ? [] : [[`fold_${table.name}`, all.join(' or ')] as const];
     }),
   );
-  let total = 0;
-  for (const table of await findTables(pool, [...conditions.keys()]))
-    total += await countIn(pool, table, { condition: conditions.get(table.name) ?? 'false', userId });
-  return total;
+  const counted: CountedTable[] = [];
+  for (const table of await findTables(pool, [...conditions.keys()])) {
+    const { left } = await countIn(pool, table, { condition: conditions.get(table.name) ?? 'false', filter: 'true', userId });
+    counted.push({ place: `${table.schema}.${table.name}`, rows: left, left, says: 'of a verification, which drops all that it holds' });
+  }
+  return counted;
 };
 
 /** What the deciders say, which a verification puts down beside its rows, has something personal of somebody. */
@@ -167,15 +188,20 @@ const isOfPerson = ({ person, personal }: Table): string => {
 const hasOfPerson = (table: ProjectedItems): string =>
   `exists (select from json_array_elements(expected_${table.name}::json) as items (expected) where ${isOfPerson(table)})`;
 
+type Counting = { readonly condition: string; readonly filter: string; readonly userId: UserId };
+
 const countIn = async (
   pool: Pick<Pool, 'query'>,
   table: FoundTable,
-  { condition, userId }: { readonly condition: string; readonly userId: UserId },
-): Promise<number> =>
-  (await withTable(pool, table, async (name) => {
-    const { rows } = await pool.query<{ count: number }>(`select count(*) as count from ${name} where ${condition}`, [userId]);
-    return rows[0]?.count ?? 0;
-  })) ?? 0;
+  { condition, filter, userId }: Counting,
+): Promise<{ readonly rows: number; readonly left: number }> => {
+  const counts = await withTable(pool, table, async (name) => {
+    const text = `select count(*) as rows, count(*) filter (where ${filter}) as left from ${name} where (${condition})`;
+    const { rows } = await pool.query<{ rows: number; left: number }>(text, [userId]);
+    return rows[0];
+  });
+  return { rows: Number(counts?.rows ?? 0), left: Number(counts?.left ?? 0) };
+};
 
 /** A table wherever it is: its schema may get another name, or go, at any time. */
 type FoundTable = {

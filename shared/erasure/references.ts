@@ -88,4 +88,6 @@ const AS_TEXT: SqlWriter<string> = {
   constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
   table: (name) => `${LIVE_SCHEMA}.${name}`,
   viewer: '$1',
+  // Reactions, of whose conditions these are, are nobody’s.
+  attribute: () => 'null',
 };

@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
-import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { readMetadata } from '#shared/events/metadata.ts';
@@ -11,13 +12,19 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { countInReadModels, countInVerifications, type ReadModels } from './copies.ts';
 import type { ErasureList } from './erasure-list.ts';
+import { countOf } from './looks.ts';
+import { placesOf } from './places.ts';
 import { endingWith, type Naming, stayingWithout } from './references.ts';
+import { TABLES } from './tables-of-product.ts';
+import { type UploadsOf, uploadsOf } from './uploads.ts';
 
 type Dependencies = {
   readonly pool: Pool;
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
-  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
+  /** Where uploads are; without it, nobody looks whether they are gone. */
+  readonly blobs?: Pick<Blobs, 'find'> | undefined;
 };
 
 /**
@@ -25,7 +32,7 @@ type Dependencies = {
  * now, and holds no personal data. The log is read from where they were registered to its end.
  */
 export const reportErasure = async (
-  { domain, pool, eventLog, erasures }: Dependencies,
+  { domain, pool, eventLog, erasures, blobs }: Dependencies,
   userId: UserId,
   signal: AbortSignal,
 ): Promise<ErasureReport | undefined> => {
@@ -35,7 +42,14 @@ export const reportErasure = async (
     readEnds(eventLog, userId),
   ]);
   if (!deletion && !listed && !key?.destroyedAt) return undefined;
-  const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, first }, signal);
+  const uploads = uploadsOf(domain, userId);
+  const inLog = await countInLog(eventLog, { userId, deletion: deletion?.id, first, uploads }, signal);
+  const isKeyDestroyed = key === undefined || key.destroyedAt !== null;
+  const sealed = inLog.sealed.reduce((sum, { events }) => sum + events, 0);
+  const places = await placesOf({ pool, domain, blobs, auditDir: dirname(erasures.path) }, userId, {
+    ...{ sealed, uploads, isKeyDestroyed },
+    hasKey: key !== undefined,
+  });
   const [left, kept] = await Promise.all([
     countLeft({ domain, pool, tables: tablesOf(domain) }, userId),
     countKept({ domain, pool }, userId),
@@ -43,9 +57,10 @@ export const reportErasure = async (
   const parts = [
     { part: 'erasure list', left: listed ? 0 : 1 },
     // Of somebody who never had one, there is nothing to open.
-    { part: 'key', left: key === undefined || key.destroyedAt ? 0 : 1 },
+    { part: 'key', left: isKeyDestroyed ? 0 : 1 },
     { part: 'deletion in the log', left: deletion ? 0 : 1 },
     ...left,
+    ...['uploads', 'exports in AUDIT_DIR'].map((part) => ({ part, left: places.find(({ place }) => place === part)?.left ?? 0 })),
   ].map((part) => ({ ...part, isDone: part.left === 0 }));
   return {
     userId,
@@ -55,6 +70,7 @@ export const reportErasure = async (
     keyDestroyedAt: key?.destroyedAt?.toISOString() ?? null,
     ...inLog,
     parts,
+    places: [...places],
     kept,
   };
 };
@@ -82,16 +98,23 @@ const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['as
   }
 };
 
-type Asked = { readonly userId: UserId; readonly deletion: EventId | undefined; readonly first: RecordedEvent | undefined };
+type Asked = {
+  readonly userId: UserId;
+  readonly deletion: EventId | undefined;
+  readonly first: RecordedEvent | undefined;
+  readonly uploads: UploadsOf;
+};
 
 /** What nobody can open any more, by the type of event, and what was deleted because of the deletion. */
 const countInLog = async (
   eventLog: Pick<EventLog, 'follow' | 'head'>,
-  { userId, deletion, first }: Asked,
+  { userId, deletion, first, uploads }: Asked,
   signal: AbortSignal,
 ): Promise<Pick<ErasureReport, 'sealed' | 'followed'>> => {
   const [sealed, followed] = [new Map<string, number>(), new Map<string, number>()];
-  const take = ({ type, data, metadata }: RecordedEvent): void => {
+  const take = (event: RecordedEvent): void => {
+    const { type, data, metadata } = event;
+    uploads.take(event);
     const { personal } = data as { personal?: { subject?: unknown } };
     if (personal?.subject === userId) count(sealed, type);
     if (deletion !== undefined && metadata.$causationId === deletion) count(followed, type);
@@ -116,34 +139,10 @@ const byType = (counts: ReadonlyMap<string, number>): ErasureReport['sealed'] =>
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
-/** What is looked for in the tables of the roles, each of which knows best how it erases. */
-const PARTS: readonly { readonly part: string; readonly text: string }[] = [
-  {
-    part: 'webhooks',
-    text: `select count(*) from ${LIVE_SCHEMA}.webhooks where owner_id = $1`,
-  },
-  {
-    part: 'deliveries to their webhooks',
-    text: `select count(*) from webhook_ledger.delivery join webhook_ledger.endpoint using (webhook_id)
-           where owner_id = $1 and (state = 'due' or last_error is not null)`,
-  },
-  {
-    part: 'attempts at their webhooks',
-    text: 'select count(*) from webhook_ledger.attempt join webhook_ledger.endpoint using (webhook_id) where owner_id = $1',
-  },
-  {
-    part: 'answers to what was told of them',
-    text: `select count(*) from webhook_ledger.message
-             join webhook_ledger.delivery on delivery.event_id = message.event_id
-             join webhook_ledger.attempt on attempt.webhook_id = delivery.webhook_id and attempt.event_id = delivery.event_id
-           where person_id = $1 and (response_body is not null or response_headers <> '{}' or error is not null)`,
-  },
-  { part: 'account', text: `select count(*) from auth.person where user_id = $1 and (status <> 'deleted' or email_hash is not null)` },
-  { part: 'password', text: 'select count(*) from auth.credential where user_id = $1' },
-  { part: 'passkeys', text: 'select count(*) from auth.passkey where user_id = $1' },
-  { part: 'second factor', text: 'select count(*) from auth.second_factor where user_id = $1' },
-  { part: 'recovery codes', text: 'select count(*) from auth.recovery_code where user_id = $1' },
-  { part: 'sessions and grants', text: 'select count(*) from auth.record where account_id = $1::bigint::text' },
+/** What is looked for in the tables of the roles. */
+const PARTS = [
+  { part: 'webhooks', text: `select count(*) from ${LIVE_SCHEMA}.webhooks where owner_id = $1` },
+  ...Object.values(TABLES).flatMap(({ looks = [] }) => looks),
 ];
 
 type Erased = ReadModels & { readonly domain: Domain };
@@ -167,14 +166,3 @@ const countKept = async ({ domain, pool }: Omit<Erased, 'tables'>, userId: UserI
   );
 
 const countOfNaming = ({ kind, where }: Naming): string => `select count(*) from ${LIVE_SCHEMA}.${kind.table} t where ${where}`;
-
-/** A role that was never there has left nothing. */
-const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {
-  try {
-    const { rows } = await pool.query<{ count: number }>(text, [userId]);
-    return Number(rows[0]?.count ?? 0);
-  } catch (error) {
-    if (isUndefinedTable(error)) return 0;
-    throw error;
-  }
-};

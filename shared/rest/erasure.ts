@@ -9,6 +9,18 @@ import type { RestOperation } from './operation.ts';
 const count = z.int().nonnegative();
 const byType = z.array(z.strictObject({ type: z.string().meta({ examples: ['user.updated'] }), events: count }));
 
+const place = z.strictObject({
+  place: z.string().meta({ examples: ['read_model.users'] }),
+  verdict: z.enum(['erased', 'left', 'sealed', 'nothing', 'unreachable', 'unknown']).meta({
+    description:
+      '`erased`: looked through, and nothing is left; `left`: something is; `sealed`: what is there nobody can open; `nothing`: it never holds more ' +
+      'than their number; `unreachable`: out of reach of Annals; `unknown`: nobody has looked.',
+  }),
+  rows: count.nullable().meta({ description: 'How many rows, events or files there are of theirs; null where that is not counted.' }),
+  left: count.meta({ description: 'In how many of them something is left.' }),
+  says: z.string(),
+});
+
 const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
   z
     .strictObject({
@@ -31,6 +43,10 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
       parts: z
         .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))
         .meta({ description: 'Where something of them could be, and how much is left there.' }),
+      places: z.array(place).meta({
+        description:
+          'Every place where something of them could be: each table of the database, as its catalog and the domain say, and what is outside of it.',
+      }),
       kept: z.strictObject(kept).meta({ description: 'What stays, and says “Deleted user” for its author.' }),
     })
     .meta({ id: 'ErasureReport' });

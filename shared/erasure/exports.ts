@@ -1,0 +1,43 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UserId } from '#shared/brands.ts';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+
+/** What an export made with `--keys` has beside its events (audit/export/persons.ts). */
+const PERSONS = 'persons.jsonl';
+
+/** The exports below AUDIT_DIR that have the key of a person. What is in their events is sealed under it. */
+export const exportPlace = async (auditDir: string, userId: UserId): Promise<ErasureReport['places'][number]> => {
+  const folders: string[] = [];
+  for (const folder of await foldersWithKeys(auditDir)) if (await hasKeyOf(join(folder, PERSONS), userId)) folders.push(folder);
+  return {
+    place: 'exports in AUDIT_DIR',
+    verdict: folders.length === 0 ? 'erased' : 'left',
+    rows: folders.length,
+    left: folders.length,
+    says:
+      folders.length === 0
+        ? 'no export here has their key, without which nobody can open their events'
+        : `these have their key, and are signed as a whole, so that nothing is taken out of them: remove ${folders.join(', ')}`,
+  };
+};
+
+const foldersWithKeys = async (auditDir: string): Promise<readonly string[]> => {
+  try {
+    const entries = await readdir(auditDir, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && entry.name === PERSONS)
+      .map(({ parentPath }) => parentPath)
+      .toSorted();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+};
+
+const hasKeyOf = async (path: string, userId: UserId): Promise<boolean> => {
+  await using file = await open(path);
+  let hasKey = false;
+  for await (const line of file.readLines()) if (line.includes(`"subject":${userId},`)) hasKey = !line.includes('"wrapped":null');
+  return hasKey;
+};

@@ -1,0 +1,14 @@
+import type { UserId } from '#shared/brands.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
+import type { Pool } from '#shared/database/pool.ts';
+
+/** How many rows something is left in. A role that was never there has left nothing. */
+export const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {
+  try {
+    const { rows } = await pool.query<{ count: number }>(text, [userId]);
+    return Number(rows[0]?.count ?? 0);
+  } catch (error) {
+    if (isUndefinedTable(error)) return 0;
+    throw error;
+  }
+};

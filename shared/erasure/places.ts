@@ -1,0 +1,148 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { type CountedCopy, type CountedTable, countCopies, countVerificationTables } from './copies.ts';
+import { exportPlace } from './exports.ts';
+import { countOf } from './looks.ts';
+import { SCHEMAS, TABLES, TABLES_OF_READ_MODEL } from './tables-of-product.ts';
+import { type UploadsOf, uploadPlace } from './uploads.ts';
+
+type Place = ErasureReport['places'][number];
+
+type Placing = {
+  readonly pool: Pool;
+  readonly domain: Domain;
+  readonly blobs: Pick<Blobs, 'find'> | undefined;
+  readonly auditDir: string;
+};
+
+/** What the log says of somebody. */
+type InLog = { readonly sealed: number; readonly uploads: UploadsOf; readonly isKeyDestroyed: boolean; readonly hasKey: boolean };
+
+/**
+ * Every place where something of a person could be, with what is there: each table that the database has, as the catalog of PostgreSQL and the
+ * declaration of the domain say, and what is outside of it.
+ */
+export const placesOf = async ({ pool, domain, blobs, auditDir }: Placing, userId: UserId, inLog: InLog): Promise<readonly Place[]> => {
+  const tables = tablesOf(domain);
+  const [all, copies, verifications] = [
+    await selectTables(pool),
+    await countCopies({ pool, tables }, userId),
+    await countVerificationTables({ pool, tables }, userId),
+  ];
+  const known = new Map([...copies, ...verifications].map((each) => [each.place, each]));
+  const readModels = new Set(copies.map(({ schema }) => schema));
+  const views = new Set(tables.views.map(({ name }) => name));
+  const placed: Place[] = [];
+  for (const { place, schema, name } of all) {
+    const counted = known.get(place);
+    if (counted !== undefined) placed.push(countedPlace(counted));
+    else if (readModels.has(schema) || SCRATCH.test(schema)) placed.push(readModelPlace(place, name, { tables, views }));
+    else placed.push(await productPlace(pool, { place, schema }, userId));
+  }
+  return [
+    logPlace(inLog),
+    keyPlace(inLog),
+    ...placed,
+    await uploadPlace(inLog.uploads, blobs),
+    await exportPlace(auditDir, userId),
+    ...OUTSIDE,
+  ];
+};
+
+const SCRATCH = /^(?:verify|replay)_/;
+
+type NamedTable = { readonly place: string; readonly schema: string; readonly name: string };
+
+const selectTables = async (pool: Pool): Promise<readonly NamedTable[]> => {
+  const { rows } = await pool.query<NamedTable>(
+    `select format('%I.%I', nspname, relname) as place, quote_ident(nspname) as schema, relname as name
+     from pg_class c join pg_namespace n on n.oid = relnamespace
+     where relkind in ('r', 'p', 'm') and not relispartition and nspname <> 'information_schema' and nspname !~ '^pg_' order by 1`,
+  );
+  return rows;
+};
+
+const verdictOf = (left: number): Place['verdict'] => (left === 0 ? 'erased' : 'left');
+
+const countedPlace = ({ place, rows, left, says }: CountedCopy | CountedTable): Place => ({
+  place,
+  verdict: verdictOf(left),
+  rows,
+  left,
+  says,
+});
+
+type Declared = { readonly tables: ReturnType<typeof tablesOf>; readonly views: ReadonlySet<string> };
+
+/** Nothing of what the domain declares as personal is in it, or else it would have been counted. */
+const readModelPlace = (place: string, name: string, { tables, views }: Declared): Place => {
+  const of = tables.named(name);
+  const says = views.has(name)
+    ? 'a view: numbers and latest values, none of them personal'
+    : of !== undefined
+      ? 'by the declaration of the domain, nothing of it is personal'
+      : TABLES_OF_READ_MODEL[name];
+  return says === undefined ? unknownPlace(place) : { place, verdict: 'nothing', rows: null, left: 0, says };
+};
+
+const productPlace = async (pool: Pool, { place, schema }: Pick<NamedTable, 'place' | 'schema'>, userId: UserId): Promise<Place> => {
+  const held = TABLES[place] ?? SCHEMAS[schema];
+  if (held === undefined) return unknownPlace(place);
+  const { holds, says, looks = [] } = held;
+  if (holds !== 'personal') return { place, verdict: holds, rows: null, left: 0, says };
+  const counts = await Promise.all(looks.map(({ text }) => countOf(pool, text, userId)));
+  const left = counts.reduce((sum, count) => sum + count, 0);
+  return { place, verdict: verdictOf(left), rows: null, left, says };
+};
+
+const unknownPlace = (place: string): Place => ({
+  place,
+  verdict: 'unknown',
+  rows: null,
+  left: 0,
+  says: 'no table of this release: nothing was looked for in it; whoever made it must know what it holds',
+});
+
+const logPlace = ({ sealed, isKeyDestroyed }: InLog): Place => ({
+  place: 'event log',
+  verdict: isKeyDestroyed ? 'sealed' : 'left',
+  rows: sealed,
+  left: isKeyDestroyed ? 0 : sealed,
+  says: 'events with personal fields of theirs, which stay, encrypted under the key of the person: nobody can open them without it',
+});
+
+const keyPlace = ({ isKeyDestroyed, hasKey }: InLog): Place => ({
+  place: 'key store',
+  verdict: verdictOf(hasKey && !isKeyDestroyed ? 1 : 0),
+  rows: hasKey ? 1 : 0,
+  left: hasKey && !isKeyDestroyed ? 1 : 0,
+  says: 'the key of the person, which every process forgets within five seconds of its destruction',
+});
+
+const outside = (place: string, verdict: Place['verdict'], says: string): Place => ({ place, verdict, rows: null, left: 0, says });
+
+const OUTSIDE: readonly Place[] = [
+  outside('change stream', 'nothing', 'in PostgreSQL or Kafka: events without their personal fields'),
+  outside('job queue', 'nothing', 'in PostgreSQL or Redis: ids of webhooks that have something to send'),
+  outside('logs of the processes', 'nothing', 'ids, and no personal fields'),
+  outside(
+    'files of PostgreSQL',
+    'unreachable',
+    'former versions of rows until vacuum, replicas, archives of the write-ahead log: let them expire',
+  ),
+  outside(
+    'backups',
+    'unreachable',
+    'keep AUDIT_DIR/erasures.jsonl, which erases the person again after a restore, and let older backups expire',
+  ),
+  outside('exports elsewhere', 'unreachable', 'files that somebody took away: sealed, unless made with --keys; destroy those'),
+  outside(
+    'receivers of webhooks and clients',
+    'unreachable',
+    'what they were sent or have read as somebody who could read it is theirs to erase',
+  ),
+];

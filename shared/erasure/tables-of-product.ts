@@ -1,0 +1,129 @@
+/** What is looked for in a table once a person is erased: rows that still hold something of theirs, whose number is `$1`. */
+type Look = { readonly part: string; readonly text: string };
+
+/** What a table holds of persons. Tables of the read model are not here: their declaration says it. */
+export type Held = {
+  /**
+   * `personal`: what an erasure takes away, and is looked for; `sealed`: encrypted under the key of the person, or a keyed hash; `nothing`: at
+   * most the number of somebody.
+   */
+  readonly holds: 'personal' | 'sealed' | 'nothing';
+  readonly says: string;
+  readonly looks?: readonly Look[];
+};
+
+const nothing = (says: string): Held => ({ holds: 'nothing', says });
+const sealed = (says: string): Held => ({ holds: 'sealed', says });
+const personal = (says: string, ...looks: readonly (readonly [part: string, text: string])[]): Held => ({
+  holds: 'personal',
+  says,
+  looks: looks.map(([part, text]) => ({ part, text })),
+});
+const byUser = (table: string): string => `select count(*) from ${table} where user_id = $1`;
+
+/** By the whole name. A test starts all roles and finds every table of the database here or in the declaration of the domain. */
+export const TABLES: Readonly<Record<string, Held>> = {
+  'event_log.event': sealed('the log: personal fields are encrypted under the key of their person, and events are never removed'),
+  'event_log.identity': nothing('the number of the log'),
+  'event_log.lost_history': nothing('the numbers of logs'),
+  'public.person_key': nothing('keys of persons, and when they were destroyed'),
+  'public.master_key_check': nothing('a check of MASTER_KEY'),
+  'public.annals_migration': nothing('which migrations were applied'),
+  'public.lease': nothing('which process does what'),
+  'public.follower_checkpoint': nothing('positions in the log'),
+  'public.projection_skip': nothing('numbers of events that were skipped, and why'),
+  'public.persisted_document': nothing('documents of GraphQL, which clients registered'),
+  'public.rate_limit': nothing('how many requests came lately, by number or keyed hash'),
+  'public.served_domain': nothing('the name of the domain'),
+  'audit.block': nothing('hashes of events'),
+  'audit.signing_key': nothing('the keys of the audit'),
+  'audit.head': nothing('signed heads of the chain'),
+  'audit.publication': nothing('which head is outside the database'),
+  'audit.watch': nothing('positions of the watch'),
+  'audit.watch_difference': nothing('where something differs, without what it is'),
+  'operations.asked': nothing('what operators asked for, with their numbers'),
+  'operations.sample': nothing('measurements'),
+  'operations.projection': nothing('how far the projection is'),
+  'process_manager.member': nothing('ids of what belongs to whom'),
+  'process_manager.deleted_parent': nothing('ids of what was deleted'),
+  'process_manager.parked': nothing('ids of events, and why they were parked'),
+  'process_manager.reacting': nothing('positions in the log'),
+  'process_manager.reference': nothing('ids of what refers to what'),
+  'process_manager.ended': nothing('ids of what has ended'),
+  'process_manager.task': nothing('ids of events of which reactions are to be run, without what they hold'),
+  'process_manager.timer': nothing('ids of events that started timers, without what they hold'),
+  'process_manager.timer_mark': nothing('ids of aggregates whose timers are looked at'),
+  'process_manager.spent_timer': nothing('ids of events whose timers have run out'),
+  'process_manager.fan_out': nothing('positions in the log'),
+  'webhook_ledger.endpoint': nothing('what webhooks are told, without their addresses'),
+  'webhook_ledger.message': nothing('changes without their personal fields'),
+  'webhook_ledger.delivery': personal(
+    'deliveries, with the words of failures',
+    [
+      'deliveries to their webhooks',
+      `select count(*) from webhook_ledger.delivery join webhook_ledger.endpoint using (webhook_id)
+       where owner_id = $1 and (state = 'due' or last_error is not null)`,
+    ],
+    [
+      'failures of what was told of them',
+      `select count(*) from webhook_ledger.message join webhook_ledger.delivery using (event_id)
+       where person_id = $1 and last_error is not null`,
+    ],
+  ),
+  'webhook_ledger.attempt': personal(
+    'what was sent to webhooks, and what receivers answered, which may repeat it',
+    [
+      'attempts at their webhooks',
+      'select count(*) from webhook_ledger.attempt join webhook_ledger.endpoint using (webhook_id) where owner_id = $1',
+    ],
+    [
+      'answers to what was told of them',
+      `select count(*) from webhook_ledger.message
+         join webhook_ledger.delivery on delivery.event_id = message.event_id
+         join webhook_ledger.attempt on attempt.webhook_id = delivery.webhook_id and attempt.event_id = delivery.event_id
+       where person_id = $1 and (response_body is not null or response_headers <> '{}' or error is not null)`,
+    ],
+  ),
+  'webhook_ledger.replay': nothing('ids and positions of what owners asked for again'),
+  'webhook_ledger.quiet': nothing('positions in the log'),
+  'webhook_ledger.clock': nothing('the time'),
+  'auth.person': personal('who can sign in, with a keyed hash of the address', [
+    'account',
+    `select count(*) from auth.person where user_id = $1 and (status <> 'deleted' or email_hash is not null)`,
+  ]),
+  'auth.credential': personal('hashes of passwords', ['password', byUser('auth.credential')]),
+  'auth.passkey': personal('passkeys, encrypted under the key of the person', ['passkeys', byUser('auth.passkey')]),
+  'auth.second_factor': personal('secrets of apps, encrypted under the key of the person', ['second factor', byUser('auth.second_factor')]),
+  'auth.recovery_code': personal('keyed hashes of codes', ['recovery codes', byUser('auth.recovery_code')]),
+  'auth.record': personal('sessions, grants and tokens, encrypted', [
+    'sessions and grants',
+    'select count(*) from auth.record where account_id = $1::bigint::text',
+  ]),
+  'auth.password_reset': sealed('keyed hashes of links for new passwords, which expire'),
+  'auth.address_mail': nothing('numbers of users who are sent mail about a change'),
+  'auth.sign_up': sealed('hashes of passwords of sign-ups that are under way'),
+  'auth.pending_sign_up': sealed('sign-ups that wait for their link, encrypted; they expire'),
+  'auth.invitation': sealed('addresses of those who were invited, encrypted until the invitation is over'),
+  'auth.attempt': sealed('how often something was guessed, by a keyed hash'),
+  'auth.client': nothing('applications'),
+  'auth.known_scope': nothing('scopes of the domain'),
+  'auth.first_minute': nothing('the number of the author of the demo'),
+  'auth.signing_key': nothing('keys of tokens'),
+  'auth.device_poll': nothing('when devices asked, by keyed hash'),
+  'auth.used_once': nothing('keyed hashes of proofs that were used'),
+  'auth.revoked': nothing('hashes and numbers of what was revoked'),
+  'auth.spent_proof': nothing('keyed hashes of proofs that were used'),
+};
+
+/** What the read model has beside the tables of the domain (shared/projection/read-model.sql). */
+export const TABLES_OF_READ_MODEL: Readonly<Record<string, string>> = {
+  departed: 'numbers of users who were deleted',
+  removed: 'ids of what was deleted',
+  parked: 'ids of what is parked, and why',
+  digest: 'sums over the rows of the other tables',
+};
+
+/** Of a library, all of whose tables hold the same. */
+export const SCHEMAS: Readonly<Record<string, Held>> = {
+  bullmq: nothing('the queue in PostgreSQL: ids of webhooks that have something to send'),
+};
