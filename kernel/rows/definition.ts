@@ -70,10 +70,13 @@ const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] =>
   const by = (field: string, order: string) =>
     `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
   const { parent, owner } = kind;
+  // By which the person is found whose the personal fields are.
+  const others = kind.identity.filter((name) => name !== parent && name !== owner && !ways.includes(name));
   return [
     parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
     ...(owner === undefined ? [] : [by(owner, parent === undefined ? led : 'id')]),
     ...ways.map((way) => by(way, led)),
+    ...others.map((name) => by(name, 'id')),
   ];
 };
 

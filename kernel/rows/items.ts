@@ -12,8 +12,8 @@ export type ItemTable = Table & {
   readonly key: readonly [of: string, id: string];
   /** The table of the aggregates. */
   readonly of: string;
-  /** The field of the aggregate that says whose it is. */
-  readonly owner: string | undefined;
+  /** The field of the aggregate that says whose the personal fields of its items are. */
+  readonly whose: string | undefined;
   /** By what items are in order: ranks, or what tells them apart. */
   readonly order: string;
   readonly list: ListInfo;
@@ -22,7 +22,8 @@ export type ItemTable = Table & {
 export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
   const of = column(kind.name, { kind: 'ref' } as FieldDef);
   const personal = personalIn(list);
-  const person = personal.length === 0 || kind.owner === undefined ? null : column(kind.owner, kind.fields[kind.owner]);
+  const whose = personal[0]?.[1].personal?.of ?? kind.owner;
+  const person = personal.length === 0 || whose === undefined ? null : column(whose, kind.fields[whose]);
   return {
     name: list.table,
     kind: kind.name,
@@ -43,7 +44,7 @@ export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
     person,
     key: [of, list.id.column],
     of: kind.table,
-    owner: kind.owner,
+    whose,
     order: list.isOrdered ? 'rank' : list.id.column,
     list,
   };
@@ -130,8 +131,8 @@ const compile = (kind: Kind, list: ListInfo, event: EventInfo): Compiled => {
     case 'adds': {
       const nothing = Object.fromEntries(Object.entries(list.fields).map(([name, def]) => [column(name, def), def.initial ?? null]));
       const person =
-        kind.owner !== undefined && table.person !== null
-          ? ([table.person, wire(kind.owner, kind.fields[kind.owner])] as const)
+        table.whose !== undefined && table.person !== null
+          ? ([table.person, wire(table.whose, kind.fields[table.whose])] as const)
           : undefined;
       return (each) => {
         const { data, seal, metadata } = each;

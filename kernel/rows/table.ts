@@ -63,15 +63,17 @@ export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';
 
 const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] => columnsOf(kind).filter(([, def]) => def.personal);
 
-/** All personal fields of an aggregate are one person's: an event is sealed under one key. */
+/** All personal fields of an aggregate and of its items are one person's: an event is sealed under one key. */
 const personOf = (kind: Kind): string | null => {
-  const persons = new Set(personalIn(kind).map(([, def]) => def.personal?.of ?? kind.owner));
+  const ofItems = Object.values(kind.lists).flatMap(({ fields }) => Object.values(fields).filter(({ personal }) => personal));
+  const own = personalIn(kind).map(([, def]) => def);
+  const persons = new Set([...own, ...ofItems].map((def) => def.personal?.of ?? kind.owner));
   const [person] = persons;
-  if (persons.size === 0) return null;
   if (persons.size > 1)
     throw new StartRefused(
       `${kind.name}: its personal fields belong to several persons, ${[...persons].join(' and ')}: let all be of one, or declare an aggregate for the others.`,
     );
+  if (own.length === 0) return null;
   if (person === undefined && staysWhenEnded(kind)) return 'id';
   const def = person === undefined ? undefined : kind.fields[person];
   if (!def || targetOf(def) !== 'user')

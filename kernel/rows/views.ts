@@ -1,48 +1,22 @@
-import { column } from '../registry/names.ts';
+import { column, sqlName } from '../registry/names.ts';
 import type { ViewInfo } from '../registry/registry.ts';
-import { keyColumnsOf, positionOf, type ShareTable } from './shares.ts';
-
-/** The table of a view: a row for each key under which something is counted. */
-export type ViewTable = {
-  readonly name: string;
-  readonly columns: Readonly<Record<string, string>>;
-  /** Nothing personal is in a view. */
-  readonly personal: readonly never[];
-  readonly keys: readonly string[];
-  readonly numbers: readonly string[];
-  readonly latest: Readonly<Record<string, string>>;
-};
-
-/** How many aggregates have a share in a row: with none of them it goes. */
-export const SHARES = 'shares';
-
-export const viewTableOf = (view: ViewInfo): ViewTable => {
-  const keys = keyColumnsOf(view);
-  const values = Object.entries(view.values).map(([name, { kind, def }]) => ({ kind, to: column(name, def), type: def.column }));
-  const numbers = values.filter(({ kind }) => kind !== 'latest').map(({ to }) => to);
-  const latest = Object.fromEntries(values.filter(({ kind }) => kind === 'latest').map(({ to, type }) => [to, type]));
-  return {
-    name: view.table,
-    columns: { ...keys, ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])), ...latest, [SHARES]: 'bigint' },
-    personal: [],
-    keys: Object.keys(keys),
-    numbers,
-    latest,
-  };
-};
+import { positionOf, type ShareTable } from './shares.ts';
+import { noteRemovedFrom, POSITION } from './view-streams.ts';
+import { CHANGED, CHANGES, SHARES, type ViewTable } from './view-table.ts';
 
 export const viewDefinitionOf = ({ name, columns, keys, latest }: ViewTable): string => {
   const lines = Object.entries(columns).map(([each, type]) => {
     const collation = type === 'text' && keys.includes(each) ? ' collate "C"' : '';
     return `${each} ${type}${collation}${each in latest ? '' : type === 'numeric' ? ' not null default 0' : ' not null'}`;
   });
-  return `create table ${name} (\n  ${[...lines, `primary key (${keys.join(', ')})`].join(',\n  ')}\n)`;
+  const changed = `${CHANGED} bigint not null default 0`;
+  return `create table ${name} (\n  ${[...lines, changed, `primary key (${keys.join(', ')})`].join(',\n  ')}\n)`;
 };
 
-/** By the parts of its key beside the first, and by what lists are ordered by. */
+/** By the parts of its key beside the first, by what lists are ordered by, and by what changed last. */
 export const viewIndexesOf = ({ name, keys }: ViewTable, { values }: ViewInfo): readonly string[] => {
   const sorted = Object.entries(values).flatMap(([value, { def }]) => (def.sort ? [column(value, def)] : []));
-  return [...keys.slice(1), ...sorted].map(
+  return [...keys.slice(1), ...sorted, CHANGED].map(
     (each) => `create index ${name}_by_${each} on ${name} (${[each, ...keys.filter((key) => key !== each)].join(', ')})`,
   );
 };
@@ -78,15 +52,16 @@ export const sumOf = ({ keys, numbers, latest }: ViewTable, shares: readonly Sha
  */
 export const keepingOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]): readonly string[] =>
   CHANGES.flatMap(({ operation, hasOld, hasNew }) => {
-    const keep = `keep_${share.name}_on_${operation}`;
+    const keep = sqlName(`keep_${share.name}_on_${operation}`);
     const referencing = [hasOld && 'old table as went', hasNew && 'new table as came'].filter(Boolean).join(' ');
     const statements = [
       additionOf(view, share, { hasOld, hasNew }),
-      ...(hasOld ? [removalOf(view)] : []),
+      ...(hasOld ? noteRemovedFrom(view, removalOf(view)) : []),
       ...latestOf(view, share, all, { hasOld, hasNew }),
     ];
     return [
       `create function ${keep}() returns trigger language plpgsql as $$
+       declare at_position bigint := ${POSITION}; removed bigint;
        begin
          ${statements.join(';\n         ')};
          return null;
@@ -97,12 +72,6 @@ export const keepingOf = (view: ViewTable, share: ShareTable, all: readonly Shar
     ];
   });
 
-const CHANGES = [
-  { operation: 'insert', hasOld: false, hasNew: true },
-  { operation: 'update', hasOld: true, hasNew: true },
-  { operation: 'delete', hasOld: true, hasNew: false },
-] as const;
-
 type Seen = { readonly hasOld: boolean; readonly hasNew: boolean };
 
 /** In the order of keys, so that two that write at the same time wait for each other and never both. */
@@ -112,10 +81,10 @@ const additionOf = ({ name, keys }: ViewTable, { numbers }: ShareTable, { hasOld
   const changes = [...(hasNew ? [side('', 'came')] : []), ...(hasOld ? [side('-', 'went')] : [])].join(' union all ');
   const sums = [SHARES, ...numbers];
   const list = [...keys, ...sums].join(', ');
-  return `insert into ${name} as v (${list})
-         select ${[...keys, ...sums.map((each) => `sum(${each}) as ${each}`)].join(', ')} from (${changes}) changes
+  return `insert into ${name} as v (${list}, ${CHANGED})
+         select ${[...keys, ...sums.map((each) => `sum(${each}) as ${each}`), 'at_position'].join(', ')} from (${changes}) changes
          group by ${keys.join(', ')} having ${sums.map((each) => `sum(${each}) <> 0`).join(' or ')} order by ${keys.join(', ')}
-         on conflict (${keys.join(', ')}) do update set ${sums.map((each) => `${each} = v.${each} + excluded.${each}`).join(', ')}`;
+         on conflict (${keys.join(', ')}) do update set ${[CHANGED, ...sums].map((each) => (each === CHANGED ? `${each} = excluded.${each}` : `${each} = v.${each} + excluded.${each}`)).join(', ')}`;
 };
 
 const sameKey = (keys: readonly string[], one: string, other: string): string =>
@@ -141,7 +110,7 @@ const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]
   });
   const isOther = share.latest.map((each) => `v.${each} is distinct from f.${each}`).join(' or ');
   return [
-    `update ${name} v set ${share.latest.map((each) => `${each} = f.${each}`).join(', ')}
+    `update ${name} v set ${share.latest.map((each) => `${each} = f.${each}`).join(', ')}, ${CHANGED} = at_position
          from (select ${keys.map((each) => `k.${each}`).join(', ')}, ${found.join(', ')} from (${concerned.join(' union ')}) k) f
          where ${sameKey(keys, 'v', 'f')} and (${isOther})`,
   ];

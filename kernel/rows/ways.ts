@@ -1,18 +1,22 @@
-import { callersIn } from '../conditions/expression.ts';
+import { attributesIn } from '../conditions/attributes.ts';
+import { callersIn, type Expression } from '../conditions/expression.ts';
 import { askedListOf } from '../conditions/lists.ts';
 import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { questionsOf, readingRights } from '../visibility/watches.ts';
 
 /**
- * The references by which rights to read lead from an aggregate to the caller. An index of each leads back, from what a caller is a member of to
+ * The references by which rights to read lead from an aggregate to the caller, and the fields that they compare with the caller’s. An index of each leads back, from what a caller is a member of to
  * what they may read by that, so that nobody who may read little goes through all rows.
  */
 export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
   const found = Object.values(domain.kinds)
     .flatMap((of) => readingRights(domain, of).flatMap((right) => questionsOf(domain, right)))
-    .flatMap(({ asked, at }) => (asked.op === 'at' && at.kind === kind && callersIn(asked.of).length > 0 ? [asked.field] : []));
+    .flatMap(({ asked, at }) => (at.kind === kind && leadsToCaller(asked) ? [asked.field] : []));
   return [...new Set(found)].filter((field) => field !== kind.parent && field !== kind.owner);
 };
+
+const leadsToCaller = (asked: Expression): boolean =>
+  asked.op === 'callers' || (asked.op === 'at' && (callersIn(asked.of).length > 0 || attributesIn(asked.of).length > 0));
 
 /** The fields by which rights find the caller among the items of a list. */
 export const waysToItems = (domain: Domain, kind: Kind, list: ListInfo): readonly string[] =>

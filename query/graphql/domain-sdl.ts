@@ -8,8 +8,8 @@ import { viewSourcesOf } from '../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
-import { block, describe, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
-import { viewQueriesOf, viewTypesOf } from './sdl-views.ts';
+import { addressLine, block, describe, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from './sdl-views.ts';
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
 /** What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate, each with its description. */
@@ -18,6 +18,7 @@ export const domainSdl = (domain: Domain): string => {
   const { all } = sources;
   const views = viewSourcesOf(domain);
   return [
+    ...(hasDays(domain) ? [describe(DAY, 'scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")')] : []),
     ...all.flatMap((source) => [
       ...enumsOf({ type: source.kind.type, called: source.kind.field }, source.members),
       ordersOf(source),
@@ -27,13 +28,22 @@ export const domainSdl = (domain: Domain): string => {
       ...source.items.flatMap((items) => itemTypesOf(domain, items)),
     ]),
     ...views.flatMap(viewTypesOf),
+    ...(views.length === 0 ? [] : [CHANGE_OF_ROW]),
     describe('What other services may name by its key.', `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`),
     anyChangeOf(all),
     block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
-    block(undefined, 'extend type Subscription', all.flatMap(subscriptionsOf)),
+    block(undefined, 'extend type Subscription', [...all.flatMap(subscriptionsOf), ...views.map(viewSubscriptionOf)]),
   ].join('\n\n');
 };
+
+const DAY = 'A day without a time: the full-date of RFC 3339.';
+
+const hasDays = ({ kinds, views }: Domain): boolean =>
+  [
+    ...Object.values(kinds).flatMap(({ fields, lists }) => [fields, ...Object.values(lists).map((list) => list.fields)]),
+    ...views.map(({ values }) => Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def]))),
+  ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
 
 /** By which webhooks can be filtered. */
 export const filterSdl = (domain: Domain, happened: string): string =>
@@ -128,16 +138,6 @@ const versionLine = (source: Source): Line => {
   const says = 'What `ifVersion` of a mutation compares with.';
   return guard === undefined ? [says, 'version: Int!'] : [`${says} Null for those who may not read all of it.`, 'version: Int'];
 };
-
-const addressLine = ({ name, def }: Member): readonly Line[] =>
-  def.publicFile
-    ? [
-        [
-          `An address of \`${name}\` that needs no token, for where none can be sent, such as in \`<img>\`. Null without a picture, and of what was.`,
-          `${name}Address: SignedAddress`,
-        ],
-      ]
-    : [];
 
 const childLines = (sources: Sources, { kind }: Child): readonly Line[] => {
   const source = demandSource(sources, kind.name);

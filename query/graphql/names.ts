@@ -1,5 +1,6 @@
+import type { UploadField } from '#kernel/decide/upload-fields.ts';
 import { capital, itemType, targetOf } from '#kernel/registry/names.ts';
-import type { CommandInfo, CommandKind, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import type { CommandInfo, CommandKind, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member, Sort } from '../sources.ts';
 
 /** What GraphQL calls what the domain declares. */
@@ -50,9 +51,11 @@ export const mutationName = (aggregate: Kind, { kind, name, list }: CommandInfo)
   }
 };
 
-/** The mutations of what is uploaded: `setPostCover` and `removePostCover`. */
-export const uploadMutations = ({ type }: Kind, field: string) =>
-  ({ set: `set${type}${capital(field)}`, remove: `remove${type}${capital(field)}` }) as const;
+/** The mutations of what is uploaded: `setPostCover` and `removePostCover`, `setClaimItemReceipt`. */
+export const uploadMutations = (kind: Kind, { name, list }: Pick<UploadField, 'name' | 'list'>) => {
+  const of = `${list === undefined ? kind.type : itemType(kind, list)}${capital(name)}`;
+  return { set: `set${of}`, remove: `remove${of}` } as const;
+};
 
 /** What subscriptions tell: `ArticleChange`. */
 export const changeType = ({ name }: Kind): string => `${capital(name)}Change`;
@@ -62,3 +65,6 @@ export const changedName = ({ name }: Kind): string => `${name}Changed`;
 
 /** The subscription to one event: `commentAdded`. */
 export const eventName = ({ name }: Kind, event: EventInfo): string => `${name}${capital(event.name)}`;
+
+/** The subscription to the rows of a view: `spendingChanged`. */
+export const viewChangedName = ({ name }: Pick<ViewInfo, 'name'>): string => `${name}Changed`;

@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { editOf } from '#kernel/decide/forms.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { itemType } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, type Operation, policyOf, scopeOf } from '#shared/policy.ts';
@@ -72,13 +72,13 @@ const makeRights = (domain: Domain): SchemaRights => {
   const views = viewSourcesOf(domain).flatMap(({ view, right }) =>
     [view.type, `${view.type}Connection`].map((type) => [type, right] as const),
   );
-  const mutating = sources.flatMap(({ kind, members }) => {
+  const mutating = sources.flatMap(({ kind }) => {
     const rightTo = ({ name }: CommandInfo): Operation => operationOf(kind, name) as Operation;
-    const edit = editOf(kind);
-    const uploads = edit === undefined ? [] : members.filter(({ def }) => def.kind === 'upload');
     return [
       ...mutatingCommands(kind).map((command) => [mutationName(kind, command), rightTo(command)] as const),
-      ...uploads.flatMap(({ name }) => Object.values(uploadMutations(kind, name)).map((each) => [each, rightTo(edit as CommandInfo)])),
+      ...uploadFieldsOf(kind).flatMap((field) =>
+        Object.values(uploadMutations(kind, field)).map((each) => [each, rightTo(field.command)] as const),
+      ),
     ];
   });
   const withScope = (operation: Operation) => ({ operation, scope: scopeOf(policyOf(domain), operation) });

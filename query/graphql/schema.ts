@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import { day } from '#kernel/declare/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { instant } from '#shared/instant.ts';
@@ -21,6 +22,12 @@ const readInstant = (value: unknown): string => {
   throw new TypeError('A DateTime is a time as RFC 3339 writes it.');
 };
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const demandDay = (value: unknown): string => {
+  const { data } = day.safeParse(value);
+  if (data !== undefined) return data;
+  throw new TypeError('A Date is a day, as 2026-01-31.');
+};
 
 /** Whether it is one of this log is for those to say who follow it. */
 const demandText = (value: unknown): string => {
@@ -51,6 +58,7 @@ const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
   Cursor: { coerceInputValue: demandText, coerceOutputValue: demandText },
   JSON: { coerceInputValue: takeAny, coerceOutputValue: takeAny },
+  Date: { coerceInputValue: demandDay, coerceOutputValue: demandDay },
   DateTime: { coerceInputValue: readInstant, coerceOutputValue: demandInstant },
 };
 

@@ -4,7 +4,7 @@ import type { CommandInfo, CommandKind, Domain } from '#kernel/registry/registry
 import { isAlwaysThere } from '../rights.ts';
 import type { ItemSource, Member } from '../sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
-import { block, enumsOf, inputOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import { addressLine, block, enumsOf, inputOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 
 /** The items of the lists of an aggregate, in SDL. */
 
@@ -20,7 +20,7 @@ export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[
       ...(list.key === undefined
         ? [[`Tells it apart from the others of its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
         : []),
-      ...members.map((member) => memberLine(domain, items, member)),
+      ...members.flatMap((member) => [memberLine(domain, items, member), ...addressLine(member)]),
       ['When it was added.', 'createdAt: DateTime!'],
       ['When it was last changed.', 'updatedAt: DateTime!'],
       [`The ${spaced(kind.field)} that it is of.`, `${kind.field}: ${kind.type}!`],
@@ -63,13 +63,12 @@ const inputsOf = (items: ItemSource): readonly string[] => {
 };
 
 export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line => {
-  const { kind, list, members } = items;
+  const { kind } = items;
   const { type } = typed(items);
-  const [first] = members;
-  const idType = list.key === undefined || !first || first.target ? 'ID' : valueType(typed(items), first);
+  const idType = idTypeOf(items);
   const says = (verb: string): string => sentence(command.says ?? `${verb} ${oneOfIt(items)}`);
   const name = mutationName(kind, command);
-  const one = `id: ID!, ${itemArgument(items)}: ${idType}!`;
+  const one = oneArgument(items);
   switch (command.kind) {
     case 'addItem':
       return [says('Add'), `${name}(id: ID!, input: ${type}Input!, ifVersion: Int): ${type}!`];
@@ -84,3 +83,11 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
       return [says('Remove'), `${name}(${one}, ifVersion: Int): ${kind.type}!`];
   }
 };
+
+const idTypeOf = (items: ItemSource): string => {
+  const [first] = items.members;
+  return items.list.key === undefined || !first || first.target ? 'ID' : valueType(typed(items), first);
+};
+
+/** The arguments that lead to one item. */
+export const oneArgument = (items: ItemSource): string => `id: ID!, ${itemArgument(items)}: ${idTypeOf(items)}!`;

@@ -43,6 +43,17 @@ export const enumsOf = (of: Typed & { readonly called: string }, members: readon
       ),
     );
 
+/** Beside an upload. */
+export const addressLine = ({ name, def }: Pick<Member, 'name' | 'def'>): readonly Line[] =>
+  def.kind === 'upload'
+    ? [
+        [
+          `An address of \`${name}\` that needs no token, for where none can be sent, such as in \`<img>\`. Null without a picture, and of what was.`,
+          `${name}Address: SignedAddress`,
+        ],
+      ]
+    : [];
+
 /** The arguments of a connection. */
 export const PAGE = 'first: Int, after: String, last: Int, before: String';
 

@@ -1,7 +1,7 @@
 import { textOf } from '#kernel/declare/texts.ts';
 import { spaced } from '#kernel/registry/names.ts';
 import type { ViewSource } from '../views/source.ts';
-import { memberName, orderName } from './names.ts';
+import { memberName, orderName, viewChangedName } from './names.ts';
 import { block, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 
 /** A view, in SDL: its rows, and pages of them. */
@@ -40,6 +40,33 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
       }),
     ),
     ...pagesOf(type),
+    block(
+      'What tells a row apart.',
+      `type ${type}Key`,
+      keysOf(source).map((member) => [sentence(spaced(member.name)), `${memberName(member)}: ${argumentType(source, member)}!`]),
+    ),
+    block(`Something that is told to whoever follows ${spaced(name)}.`, `type ${type}Change`, [
+      ['Where to go on: as `after` it leads to what changes next.', 'cursor: Cursor!'],
+      ['What it says.', 'type: ChangeOfRow!'],
+      ['Which row it is about; null where it is about all.', `key: ${type}Key`],
+      ['The row as it is now; null where it is gone.', `row: ${type}`],
+    ]),
+  ];
+};
+
+/** Where there are views. */
+export const CHANGE_OF_ROW = block('What is told of the rows of a view.', 'enum ChangeOfRow', [
+  ['Forget all that you have: what follows is all that there is.', 'RESET'],
+  ['The row is new, or another than before.', 'CHANGED'],
+  ['There is no such row any more.', 'REMOVED'],
+]);
+
+export const viewSubscriptionOf = (source: ViewSource): Line => {
+  const { view } = source;
+  const key = keysOf(source).map((member) => `${memberName(member)}: ${argumentType(source, member)}, `);
+  return [
+    `The rows of ${spaced(view.name)} that you may read: all of them, and then each that changes; after a cursor, what has changed since.`,
+    `${viewChangedName(view)}(${key.join('')}after: Cursor): ${view.type}Change!`,
   ];
 };
 

@@ -1,9 +1,10 @@
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { formTextOf } from '#kernel/declare/texts.ts';
-import { oneOf } from '#kernel/registry/names.ts';
+import { itemType, oneOf } from '#kernel/registry/names.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
-import type { Member, Source } from '../sources.ts';
+import { demandItems, type Member, type Source } from '../sources.ts';
 import { idArgument, mutatingCommands, mutationName, uploadMutations } from './names.ts';
-import { itemMutationLine } from './sdl-items.ts';
+import { itemMutationLine, oneArgument } from './sdl-items.ts';
 import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
 
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
@@ -75,13 +76,14 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
 const PICTURE =
   'The file is a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB; a part without a type has that of its bytes. Repeating it does no harm, so that it takes no idempotency key.';
 
-const uploadLines = ({ kind, members }: Source): readonly Line[] =>
-  members
-    .filter(({ def }) => def.publicFile)
-    .flatMap(({ name }): readonly Line[] => {
-      const { set, remove } = uploadMutations(kind, name);
-      return [
-        [PICTURE, `${set}(id: ID!, file: Upload!, ifVersion: Int): ${kind.type}!`],
-        ['Takes the picture away.', `${remove}(id: ID!, ifVersion: Int): ${kind.type}!`],
-      ];
-    });
+const uploadLines = (source: Source): readonly Line[] =>
+  uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
+    const { kind } = source;
+    const { set, remove } = uploadMutations(kind, field);
+    const [of, type] =
+      field.list === undefined ? ['id: ID!', kind.type] : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
+    return [
+      [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
+      ['Takes the picture away.', `${remove}(${of}, ifVersion: Int): ${type}!`],
+    ];
+  });

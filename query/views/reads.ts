@@ -25,7 +25,7 @@ export type ViewReads = {
 type Reading = { readonly domain: Domain; readonly pool: Pool; readonly source: ViewSource };
 
 export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
-  const { view, members } = source;
+  const { view } = source;
   const joined = referencesOf(domain, source);
   const represent = representing(domain, source);
   const parts = Object.entries(view.key);
@@ -42,7 +42,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
       if (text !== undefined && gap === undefined) throw new HttpProblem('unknown_cursor');
       const found = await listViewRows(pool, source, caller, {
         asked: {
-          equal: Object.fromEntries(members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]]))),
+          equal: equalIn(source, filters),
           order,
           isDescending: sort.startsWith('-'),
           isBackward,
@@ -74,13 +74,17 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
   };
 };
 
+/** What is asked for, by columns. */
+export const equalIn = ({ members }: ViewSource, filters: Readonly<Record<string, unknown>>): AskedRows['equal'] =>
+  Object.fromEntries(members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]])));
+
 const oneOf = ({ keys }: ViewSource, values: readonly unknown[]): AskedRows => ({
   equal: Object.fromEntries(keys.map(({ name }, index) => [name, values[index]])),
   ...{ order: keys, isDescending: false, isBackward: false, present: undefined, after: undefined, before: undefined, rowsMax: 1 },
 });
 
 /** Nothing of it says when it was projected, so that it is the same after every rebuild. */
-const representing = (domain: Domain, { view, keys, members }: ViewSource): ((row: Row, caller: Caller) => object) => {
+export const representing = (domain: Domain, { view, keys, members }: ViewSource): ((row: Row, caller: Caller) => object) => {
   const shown = members.map((member) => readerOf(domain, member));
   const numbers = members.flatMap(({ name, column }) =>
     view.values[name] === undefined || view.values[name].kind === 'latest' ? [] : [column],

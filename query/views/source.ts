@@ -55,6 +55,12 @@ export const viewSourcesOf = (domain: Domain): readonly ViewSource[] => {
   return sources;
 };
 
+export const demandViewSource = (domain: Domain, view: ViewInfo): ViewSource => {
+  const source = viewSourcesOf(domain).find((each) => each.view === view);
+  if (source === undefined) throw new RangeError(`The domain has no ${view.name}`);
+  return source;
+};
+
 /** The columns of an order: no two rows have the same of all of them. */
 export const orderOfView = ({ sorts, keys }: ViewSource, sort: string): readonly OrderColumn[] => {
   const by = sorts.get(sort);

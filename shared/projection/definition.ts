@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { sqlName } from '#kernel/registry/names.ts';
+import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { keptDigestOf } from './kept-digest.ts';
@@ -23,8 +25,9 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     .filter(Boolean);
   const derived = [...tables.ofStreams, ...tables.views].map(({ definition }) => definition);
   const statements = [
-    ...derived.flatMap(({ table, indexes }) => [table, ...indexes]),
+    ...derived.flatMap(({ table, indexes }) => [table, ...indexes.map(named)]),
     ...beside,
+    ...(tables.views.length === 0 ? [] : STREAM_TABLES),
     ...derived.flatMap(({ unsampled }) => unsampled ?? []),
   ];
   // What numbers follow from, no table says.
@@ -50,6 +53,8 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
       .digest('base64url'),
   };
 };
+
+const named = (index: string): string => index.replace(/^create index (\w+)/, (_, name: string) => `create index ${sqlName(name)}`);
 
 /** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
 const isNeededByWrites = (tables: Tables, statement: string): boolean =>

@@ -1,9 +1,11 @@
+import { CHANGED } from '#kernel/rows/view-table.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
 /**
  * One digest per table of a read model, all of one moment: equal exactly when the tables say the same, however their rows and
- * columns came to be there. It leaves out what is computed from other columns, and when an aggregate was parked. It is computed anew.
+ * columns came to be there. It leaves out what is computed from other columns, when an aggregate was parked, and what
+ * streams of views go on by. It is computed anew.
  */
 export const digestOf = (pool: Pool, schema: string): Promise<Record<string, string>> =>
   inTransaction(pool, async (connection) => {
@@ -27,7 +29,7 @@ const statementsFor = async (connection: Connection, schema: string) => {
          from (select md5(row(%s)::text) as hash from %I.%I) hashed$$,
        string_agg(quote_ident(attname), ', ' order by attname), nspname, relname) as statement
      from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute a on attrelid = c.oid
-     where nspname = $1 and relkind = 'r' and attnum > 0 and not attisdropped and attgenerated = '' and attname <> 'parked_at' and relname <> 'digest'
+     where nspname = $1 and relkind = 'r' and attnum > 0 and not attisdropped and attgenerated = '' and attname not in ('parked_at', '${CHANGED}') and relname not in ('digest', 'view_stream', 'view_removed', 'view_readers')
      group by nspname, relname
      order by relname`,
     [schema],

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { instant, line, ref } from '#kernel/declare/fields.ts';
+import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { as, by, registerUser, system } from '../../test/engines/command-side.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
@@ -107,4 +111,31 @@ test('that of then comes out again after somebody was erased', async () => {
     (key) => key === 'destroyed',
   );
   expect(await replayedUpTo(then?.position ?? 0)).toEqual(then?.digests);
+});
+
+test('tables have digests and indexes of their own, however long their names are', async () => {
+  const base = domain({ name: 'tried', roles: ['clerk'] });
+  const long = (end: string) => `reimbursementOfTravelExpensesAbroad${end}`;
+  const kinds = ['One', 'Two'].map((end) =>
+    base.aggregate(long(end), {
+      names: { plural: `${long('In')}${'a'.repeat(8)}${end}`, graphql: end },
+      owner: 'clerk',
+      fields: {
+        clerk: ref(base.user),
+        title: line(9),
+        ...Object.fromEntries(['One', 'Two'].map((each) => [`${'a'.repeat(30)}${each}`, instant().optional().sort()])),
+      },
+      events: { made: { creates: ['title'] } },
+      commands: { make: { emits: 'made' } },
+      rights: { read: { anyone: true } },
+    } as never),
+  );
+  const { pool } = world.side;
+  await createReadModel(pool, tablesOf(assemble(base, kinds as never)), 'long_names');
+  const { rows } = await pool.query<{ functions: number; indexes: number }>(
+    `select (select count(*) from pg_proc where pronamespace = 'long_names'::regnamespace and proname like 'keep\\_digest%') as functions,
+       (select count(*) from pg_indexes where schemaname = 'long_names' and tablename like 'reimbursement%') as indexes`,
+  );
+  // Users, webhooks and these two: one each for what comes, changes and goes.
+  expect(rows).toEqual([{ functions: 12, indexes: 2 * 7 }]);
 });

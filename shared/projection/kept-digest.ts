@@ -1,3 +1,4 @@
+import { sqlName } from '#kernel/registry/names.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -40,7 +41,7 @@ const statementsFor = (table: Digested): readonly string[] => {
   return CHANGES.flatMap((change) => {
     const come = change.new ? sumsOver(table, 'came') : zero;
     const gone = change.old ? sumsOver(table, 'went') : zero;
-    const keep = `keep_digest_of_${name}_on_${change.operation}`;
+    const keep = sqlName(`keep_digest_of_${name}_on_${change.operation}`);
     const referencing = [change.old && 'old table as went', change.new && 'new table as came'].filter(Boolean).join(' ');
     return [
       `create function ${keep}() returns trigger language plpgsql ${FORMS} as $$

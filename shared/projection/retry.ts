@@ -10,6 +10,7 @@ import { unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
 import { holdNames, useReadModel } from './schema.ts';
+import { beginStreamsAnew } from './views.ts';
 
 export type Mending = Projection & { readonly pool: Pool; readonly eventLog: EventLog };
 
@@ -37,7 +38,7 @@ const PROJECTOR_MAX_MS = 10_000;
 
 /** Works on the live read model in a transaction that the running projector waits for; it is told how far that one is. */
 export const whileProjectorStands = <Result>(
-  { pool, eventLog }: Mending,
+  { pool, eventLog, tables }: Mending,
   work: (connection: Connection, position: Position) => Promise<Result>,
 ): Promise<Result> =>
   inTransaction(pool, async (connection) => {
@@ -51,7 +52,9 @@ export const whileProjectorStands = <Result>(
     }
     await holdNames(connection);
     await useReadModel(connection, LIVE_SCHEMA);
-    return work(connection, checkpoint.position);
+    const result = await work(connection, checkpoint.position);
+    await beginStreamsAnew(connection, tables, checkpoint.position);
+    return result;
   });
 
 /**

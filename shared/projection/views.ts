@@ -1,10 +1,17 @@
+import { beginStreamOf, keepingReadersOf } from '#kernel/rows/view-streams.ts';
 import { keepingOf, sumOf } from '#kernel/rows/views.ts';
+import type { Position } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
 /** What a read model has to have for its views to be kept. */
 export const keptViewsOf = ({ views }: Tables): readonly string[] =>
-  views.flatMap((view) => view.shares.flatMap((share) => keepingOf(view, share, view.shares)));
+  views.flatMap((view) => [
+    ...view.shares.flatMap((share) => keepingOf(view, share, view.shares)),
+    ...keepingReadersOf(view, view.asked),
+    beginStreamOf(view),
+  ]);
 
 /** What each view comes to. */
 export const sumsOf = ({ views }: Tables): readonly string[] => views.map((view) => `${view.name}: ${sumOf(view, view.shares)}`);
@@ -25,4 +32,10 @@ export const keepViews = async (connection: Connection, tables: Tables): Promise
 export const readViewsAnew = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views)
     await connection.query(`drop table ${view.name}; create view ${view.name} as ${sumOf(view, view.shares)}`);
+};
+
+/** Rows of the live read model may be others from now on though nothing has happened: whoever follows them is told all anew. */
+export const beginStreamsAnew = async (connection: Connection, { views }: Tables, position: Position): Promise<void> => {
+  if (views.length === 0) return;
+  await connection.query(`update ${LIVE_SCHEMA}.view_stream set generation = gen_random_uuid(), since = $1`, [position]);
 };

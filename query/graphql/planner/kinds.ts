@@ -208,6 +208,8 @@ const typeOf = (def: Filter['def']): Parameter['type'] => {
       return 'boolean';
     case 'instant':
       return 'timestamptz';
+    case 'date':
+      return 'date';
     default:
       return 'text';
   }

@@ -13,7 +13,7 @@ export type Value = string | number | boolean | null;
 
 /** A place for a value. The type is written down, so that PostgreSQL never has to guess it. */
 export type Parameter = {
-  readonly type: 'bigint' | 'bigint[]' | 'boolean' | 'numeric' | 'text' | 'timestamptz';
+  readonly type: 'bigint' | 'bigint[]' | 'boolean' | 'date' | 'numeric' | 'text' | 'timestamptz';
   read(inputs: Inputs): Value;
   /** Which plan is good depends on the value so much that PostgreSQL plans for each. */
   readonly isDecisive?: boolean;

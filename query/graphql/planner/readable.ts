@@ -1,9 +1,10 @@
+import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Expression } from '#kernel/conditions/expression.ts';
 import { partsSql } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
-import { type Operation, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { type Operation, ownOf, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
@@ -27,6 +28,17 @@ export type Readable = {
 /** Null for those who own nothing. */
 export const viewerId: Sql = parameter('bigint', ({ caller }) => userIdOf(caller));
 
+/** Each parameter is made once, because a parameter is told from others by identity. */
+const writerOf = (domain: Domain): SqlWriter<Sql> => {
+  const attributes = new Map(
+    attributesOf(domain).map(({ name, def }) => [
+      name,
+      parameter(def.column as Parameter['type'], ({ caller }) => ownOf(caller)?.[name] ?? null),
+    ]),
+  );
+  return { ...WRITER, attribute: (name) => attributes.get(name) ?? WRITER.attribute(name) };
+};
+
 const WRITER: SqlWriter<Sql> = {
   sql,
   name: Sql.identifier,
@@ -36,6 +48,9 @@ const WRITER: SqlWriter<Sql> = {
   },
   table: (name) => sql`read_model.${Sql.identifier(name)}`,
   viewer: viewerId,
+  attribute(name) {
+    throw new RangeError(`No condition compares the caller’s ${name}`);
+  },
 };
 
 export const readableOf = (policy: Policy): Readable => {
@@ -46,16 +61,17 @@ export const readableOf = (policy: Policy): Readable => {
   };
   const isGranted = createGrants();
   const { domain } = policy;
+  const writer = writerOf(domain);
   return {
     rightTo(operation, row, joined = {}) {
       const right = rightOf(operation);
-      return rightSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
+      return rightSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
     },
     isAnywhere: createAnywhere(),
-    holds: (condition, kind, row) => conditionSql(WRITER, condition, { domain, kind, row }),
+    holds: (condition, kind, row) => conditionSql(writer, condition, { domain, kind, row }),
     partsOf(operation, joined) {
       const right = rightOf(operation);
-      const partsAt = (row: Row) => partsSql(WRITER, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
+      const partsAt = (row: Row) => partsSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
       return partsAt(sql``).map(({ state }, index) => ({ state, isReadable: (row) => partsAt(row)[index]?.where ?? sql`false` }));
     },
   };

@@ -1,45 +1,76 @@
 import * as z from 'zod';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { formShape } from '#kernel/decide/forms.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { findItem } from '../../item-rows.ts';
 import { type ItemSource, sourcesOf } from '../../sources.ts';
-import { itemArgument, mutatingCommands, mutationName } from '../names.ts';
-import type { Resolver } from './context.ts';
+import { itemArgument, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
+import type { Upload } from '../uploads/upload.ts';
+import type { Context, Resolver } from './context.ts';
 import { isWholeTo } from './items.ts';
 import { changing, idOf, readChanged, readMembers, sendMutation, type ToCommand } from './mutations.ts';
+import { sendPicture, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Every command to items of lists that clients may give. */
+/** Every command to items of lists that clients may give, and what is uploaded. */
 export const itemMutations = (domain: Domain): Readonly<Record<string, Resolver>> =>
   Object.fromEntries(
-    sourcesOf(domain).all.flatMap(({ kind, items }) =>
-      mutatingCommands(kind).flatMap((command) => {
+    sourcesOf(domain).all.flatMap(({ kind, items }) => [
+      ...mutatingCommands(kind).flatMap((command) => {
         const list = items.find((each) => each.list === command.list);
         return list === undefined ? [] : [[mutationName(kind, command), resolverOf(list, command)] as const];
       }),
-    ),
+      ...items.flatMap(uploadsOf),
+    ]),
   );
 
 /** Answers with the item as it is then, and with the aggregate once the item is gone. */
 const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
-  const { kind, list, absent } = items;
+  const { kind, list } = items;
   const toCommand = toCommandOf(items, command);
   if (command.kind === 'removeItem') return changing(kind.type, toCommand);
   return async (_mutation, args, context, key) => {
     const { id: of, itemId } = await sendMutation(toCommand, { args, context, key });
-    const above = await readChanged(context, kind.type, of);
-    const id = itemId ?? (toCommand(args) as Arguments)[list.id.name];
-    // What was done before, and is repeated, may be of an item that the sender may not read any more.
-    const isWhole = await isWholeTo(items, above, context);
-    const row = await findItem(context.pool, items, { of, id: id as number | string, isWhole });
-    if (row === undefined) throw new Rejection(absent);
-    return row;
+    return readItem(items, context, { of, id: itemId ?? ((toCommand(args) as Arguments)[list.id.name] as number | string) });
   };
+};
+
+const readItem = async (items: ItemSource, context: Context, { of, id }: { readonly of: number; readonly id: number | string }) => {
+  const above = await readChanged(context, items.kind.type, of);
+  // What was done before, and is repeated, may be of an item that the sender may not read any more.
+  const row = await findItem(context.pool, items, { of, id, isWhole: await isWholeTo(items, above, context) });
+  if (row === undefined) throw new Rejection(items.absent);
+  return row;
+};
+
+const uploadsOf = (items: ItemSource): readonly (readonly [string, Resolver])[] => {
+  const { kind, list } = items;
+  const argument = itemArgument(items);
+  return uploadFieldsOf(kind)
+    .filter((upload) => upload.list === list)
+    .flatMap((upload) => {
+      const { set, remove } = uploadMutations(kind, upload);
+      const of = (args: Arguments) => ({ kind, upload, id: idOf(kind.name, args.id), itemId: idOfItem(items, args[argument]) });
+      const setting: Resolver = async (_mutation, args, context, field) => {
+        const picturing = of(args);
+        await sendPicture(context, { ...picturing, file: args.file as Upload, ifVersion: args.ifVersion, field });
+        return readItem(items, context, { of: picturing.id, id: picturing.itemId });
+      };
+      const removing: Resolver = async (_mutation, args, context, key) => {
+        const removed = of(args);
+        await sendMutation(() => ({ ...uploadCommand(removed), [upload.name]: null }), { args, context, key });
+        return readItem(items, context, { of: removed.id, id: removed.itemId });
+      };
+      return [
+        [set, setting],
+        [remove, removing],
+      ] as const;
+    });
 };
 
 const toCommandOf = (items: ItemSource, command: CommandInfo): ToCommand => {

@@ -12,6 +12,7 @@ import type { Context, Resolver } from './context.ts';
 import { connectionOf, pageSize, placesIn } from './lists.ts';
 import { demandRow, told } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
+import { addressOf } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
@@ -51,6 +52,9 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   return {
     ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
     ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
+    ...Object.fromEntries(
+      members.flatMap(({ name, def, column }) => (def.kind === 'upload' ? [[`${name}Address`, addressOf(column, of)]] : [])),
+    ),
     createdAt: ({ created_at }: ItemRow) => isoText(created_at as Date),
     updatedAt: ({ updated_at }: ItemRow) => isoText(updated_at as Date),
     [kind.field]: (row: ItemRow, _args, context) => demandRow(context, kind.type, row[of] as number),

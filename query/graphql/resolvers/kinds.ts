@@ -1,17 +1,16 @@
 import { stateFor } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo } from '#kernel/registry/registry.ts';
-import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import { isoText } from '#shared/instant.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
 import { type Child, demandSource, type Member, rightsToField, type Source, sourcesOf } from '../../sources.ts';
-import { signAddress } from '../../uploads/signed-address.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { common, dated, demandRow, listed, told } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
+import { addressOf } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
@@ -33,7 +32,7 @@ const membersOf = (domain: Domain, source: Source, member: Member): readonly (re
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => told(def, row[column]);
-  return [[name, guarded(source, name, read)], ...(def.publicFile ? [[`${name}Address`, addressOf(column)] as const] : [])];
+  return [[name, guarded(source, name, read)], ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : [])];
 };
 
 /** Of the fields that its SQL names. */
@@ -68,15 +67,6 @@ const guarded = (source: Source, field: string, read: Resolver): Resolver => {
   return async (row: Row, args, context, key) =>
     (await context.loaders.mayRead(row, rights)) ? read(row as never, args, context, key) : null;
 };
-
-/** Whoever may read the item as it is may read the picture that it has, but not one that it had. */
-const addressOf =
-  (column: string): Resolver =>
-  (row: Row, _args, { past, uploadKey }) => {
-    const path = row[column];
-    const name = typeof path !== 'string' || past !== undefined ? undefined : blobOfUpload(row.id, path);
-    return name === undefined ? null : signAddress(uploadKey, name);
-  };
 
 const NOBODY = -1;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
-import { editOf, formShape } from '#kernel/decide/forms.ts';
+import { formShape } from '#kernel/decide/forms.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
@@ -15,7 +16,7 @@ import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { readById } from './reads.ts';
 import { listingsOf, type Row } from './rows.ts';
-import { sendPicture } from './uploads.ts';
+import { sendPicture, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -106,25 +107,17 @@ export const readMembers = (members: readonly Member[], input: Arguments, mayBeA
     }),
   );
 
-const uploadsOf = ({ kind, members }: Source): readonly (readonly [string, Resolver])[] => {
-  const edit = editOf(kind);
-  if (!edit) return [];
-  return members
-    .filter(({ def }) => def.publicFile)
-    .flatMap(({ name }) => {
-      const { set, remove } = uploadMutations(kind, name);
-      const setting: Resolver = async (_mutation, { id, file, ifVersion }, context, field) => {
-        const picturing = { kind, edit, name, id: idOf(kind.name, id), file: file as Upload, ifVersion, field };
-        return readChanged(context, kind.type, await sendPicture(context, picturing));
-      };
-      const removing = changing(kind.type, ({ id }) => ({
-        type: typeOfCommand(kind, edit.name),
-        [`${kind.name}Id`]: idOf(kind.name, id),
-        [name]: null,
-      }));
+const uploadsOf = ({ kind }: Source): readonly (readonly [string, Resolver])[] =>
+  uploadFieldsOf(kind)
+    .filter(({ list }) => list === undefined)
+    .flatMap((upload) => {
+      const { set, remove } = uploadMutations(kind, upload);
+      const of = (id: unknown) => ({ kind, upload, id: idOf(kind.name, id), itemId: undefined });
+      const setting: Resolver = async (_mutation, { id, file, ifVersion }, context, field) =>
+        readChanged(context, kind.type, await sendPicture(context, { ...of(id), file: file as Upload, ifVersion, field }));
+      const removing = changing(kind.type, ({ id }) => ({ ...uploadCommand(of(id)), [upload.name]: null }));
       return [
         [set, setting],
         [remove, removing],
-      ];
+      ] as const;
     });
-};

@@ -33,7 +33,7 @@ export const viewQueries = (domain: Domain): Resolvers =>
     ]),
   );
 
-const equalIn = ({ keys, members }: ViewSource, given: Given): AskedRows['equal'] =>
+export const equalIn = ({ keys, members }: ViewSource, given: Given): AskedRows['equal'] =>
   Object.fromEntries(
     members.slice(0, keys.length).flatMap((member) => {
       const value = given[memberName(member)] ?? null;

@@ -1,9 +1,9 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, WebhookId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
+import { standingOf } from '#shared/standing.ts';
 import {
   type AttemptRow,
   attemptKey,
@@ -51,7 +51,7 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
     const owner = await loaders.find('User', owner_id);
     if (!owner || owner.deleted_at !== null) return null;
-    return withheldOf(domain, { eventTypes: event_types, scopes }, owner.role as Role);
+    return withheldOf(domain, { eventTypes: event_types, scopes }, standingOf(domain, owner));
   }),
   health: onlyNow(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>

@@ -53,26 +53,37 @@ const toldOf = ({ plural, parent }: Kind, event: EventInfo): Read => {
   return (args) => ({ topics: [`${plural}:${demandId(args[`${parent}Id`])}` as Topic], wants: ({ type }) => type === event.type });
 };
 
+/** The one field of a subscription, with its arguments. */
+export type AskedRoot = { readonly field: string; readonly args: Arguments };
+
+export const askedRootOf = (runnable: Runnable): AskedRoot => {
+  const { field, args } = rootIn(runnable);
+  return { field, args };
+};
+
 /** Refuses what can never come. */
-export const askedChangesOf = (
-  domain: Domain,
-  { prepared: { schema, document }, operation: { node }, variables }: Runnable,
-): AskedChanges => {
-  const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
-  // The values were found to be right when the operation was admitted.
-  if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
-  const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
-  const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
-  const read = fieldsOf(domain).get(field.name.value);
-  if (!definition || !read) throw new Error(`nobody knows which changes ${field.name.value} asks for`);
-  const args = readArguments(() => getArgumentValues(definition, field, variableValues));
-  const cursors = new Set(namesOfCursors(node));
+export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges => {
+  const { field, args, variableValues } = rootIn(runnable);
+  const read = fieldsOf(domain).get(field);
+  if (!read) throw new Error(`nobody knows which changes ${field} asks for`);
+  const cursors = new Set(namesOfCursors(runnable.operation.node));
   return {
     wants: () => true,
     ...read(args),
     after: (args.after ?? null) === null ? undefined : String(args.after),
     variables: Object.fromEntries(Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name))),
   };
+};
+
+const rootIn = ({ prepared: { schema, document }, operation: { node }, variables }: Runnable) => {
+  const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
+  // The values were found to be right when the operation was admitted.
+  if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
+  const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
+  const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
+  if (!definition) throw new Error(`there is no subscription ${field.name.value}`);
+  const args = readArguments(() => getArgumentValues(definition, field, variableValues));
+  return { field: field.name.value, args, variableValues };
 };
 
 /** Validation sees to it that there is one, however often it is written. */

@@ -62,7 +62,7 @@ const factsOf = ({ id }: Change): RequestFacts => ({
 });
 
 /** What passes must not take the place of what would come of it: those who follow come again after the last that they have. */
-const demandLasting = (errors: readonly GraphQLError[]): void => {
+export const demandLasting = (errors: readonly GraphQLError[]): void => {
   for (const { originalError } of errors)
     if (originalError instanceof HttpProblem && originalError.code === 'unavailable') throw originalError;
 };

@@ -4,13 +4,13 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
-import type { Feed } from '../../changes/feed.ts';
 import { type EventStream, letGoOf } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
 import { plainFarewell } from '../../sse/messages.ts';
 import { resultIn } from './cohort.ts';
 import type { Subscription } from './follow.ts';
 import { completeOfOperation, isPassing, resultOfOperation, resultOfProblem } from './messages.ts';
+import type { Outlet } from './views.ts';
 
 /** The single connection mode: one stream for all operations of a client, each of which comes by a request of its own. */
 export type Connections = Disposable & {
@@ -28,8 +28,11 @@ export type Place = Disposable & {
   follow(subscription: Subscription, taken: DisposableStack): void;
 };
 
+/** Begins to send what a subscription tells. */
+type Join = (subscription: Subscription, outlet: Outlet) => Disposable;
+
 type Dependencies = {
-  readonly feed: Pick<Feed, 'join'>;
+  readonly join: Join;
   readonly streams: Pick<EventStreams, 'open'>;
   /** Whether a request that was let in would be now. */
   readonly access: Pick<LastingAccess, 'refusalNow' | 'onRevoked'>;
@@ -47,7 +50,7 @@ const RECHECK_MS = 1_000;
 export const createToken = (): string => randomBytes(24).toString('base64url');
 const TOKEN = /^[\w-]{32}$/;
 
-export const openConnections = ({ feed, streams, access }: Dependencies): Connections => {
+export const openConnections = ({ join, streams, access }: Dependencies): Connections => {
   const connections = new Map<string, Connection>();
   const find = (token: string, request: Request): Connection => {
     const connection = connections.get(token);
@@ -75,7 +78,7 @@ export const openConnections = ({ feed, streams, access }: Dependencies): Connec
         operations.clear();
       });
     },
-    reserve: (token, id, request) => reserve(find(token, request), { id, request, feed }),
+    reserve: (token, id, request) => reserve(find(token, request), { id, request, join }),
     stop(token, id, request) {
       const { operations } = find(token, request);
       operations.get(id)?.end();
@@ -94,9 +97,9 @@ const isOwn = ({ stream }: Connection, request: Request): boolean => {
   return owner.kind !== 'user' || (caller.kind === 'user' && caller.userId === owner.userId);
 };
 
-type Reservation = { readonly id: string | undefined; readonly request: Request; readonly feed: Pick<Feed, 'join'> };
+type Reservation = { readonly id: string | undefined; readonly request: Request; readonly join: Join };
 
-const reserve = (connection: Connection, { id, request, feed }: Reservation): Place => {
+const reserve = (connection: Connection, { id, request, join }: Reservation): Place => {
   const { stream, operations } = connection;
   if (id === undefined) throw new HttpProblem('malformed_request', { detail: 'Send the id of the operation as extensions.operationId.' });
   if (operations.has(id)) throw new HttpProblem('stream_conflict', { detail: 'An operation of this id is under way on the stream.' });
@@ -111,12 +114,11 @@ const reserve = (connection: Connection, { id, request, feed }: Reservation): Pl
       void stream.send(resultOfOperation(id, Buffer.from(result)));
       void stream.send(completeOfOperation(id));
     },
-    follow({ cohort, caller, after }, taken) {
+    follow(subscription, taken) {
       // The client has stopped it before it began, or has gone.
       if (operations.get(id) !== operation) return taken.dispose();
       isFollowed = true;
-      const membership = feed.join({
-        ...{ cohort, caller, after },
+      const membership = join(subscription, {
         send: (message) => stream.send(resultOfOperation(id, resultIn(message))),
         // Its messages have no ids: they would be those of several operations, in no order.
         moveOn: () => {},

@@ -1,7 +1,7 @@
 import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { flag, integer, line, list, ref } from '#kernel/declare/fields.ts';
+import { flag, instant, integer, line, list, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -118,6 +118,8 @@ it('is different for each where a right to a part asks for others than the owner
         verdict: line(9).optional(),
         budget: integer(0, 9).optional(),
         price: integer(0, 9).optional(),
+        plannedAt: instant().optional(),
+        pricedAt: instant().optional(),
         notes: list({ text: line(9), internal: flag().default(false) }, { max: 9 }),
         costs: list({ amount: integer(0, 9) }, { max: 9 }),
         bills: list({ amount: integer(0, 9) }, { max: 9 }),
@@ -125,8 +127,8 @@ it('is different for each where a right to a part asks for others than the owner
       events: {
         opened: { creates: ['assignee'] },
         judged: { changes: ['verdict'] },
-        planned: { changes: ['budget'] },
-        priced: { changes: ['price'] },
+        planned: { changes: ['budget'], sets: { plannedAt: 'now' } },
+        priced: { changes: ['price'], sets: { pricedAt: 'now' } },
         noted: { adds: 'notes' },
         spent: { adds: 'costs' },
         billed: { adds: 'bills' },
@@ -143,8 +145,8 @@ it('is different for each where a right to a part asks for others than the owner
       rights: { read: { customer: 'own', agent: true }, write: { agent: true } },
       fieldRights: {
         readVerdict: { reads: ['verdict'], items: { notes: { internal: true } }, agent },
-        readBudget: { reads: ['budget', 'costs'], agent: true },
-        readPrice: { reads: ['price', 'bills'], customer: 'own', agent: true },
+        readBudget: { reads: ['budget', 'costs', 'plannedAt'], agent: true },
+        readPrice: { reads: ['price', 'bills', 'pricedAt'], customer: 'own', agent: true },
       },
     } as never);
   const commented = (agent: object | true) => {

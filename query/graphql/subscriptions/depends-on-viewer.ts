@@ -132,10 +132,9 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
     'history',
     ...members.flatMap(({ name, target }) => (target ? [] : [name])),
   ];
-  const addresses = members.flatMap(({ name, def }) => (def.publicFile ? [[`${name}Address`, 'all'] as const] : []));
   return {
     ...Object.fromEntries(plain.map((name) => [name, sameWith(domain, source, rightsToField(source, name))])),
-    ...Object.fromEntries(addresses),
+    ...addressesIn(members),
     ...Object.fromEntries(
       source.items.flatMap(({ list: { name }, part }) =>
         [name, `${name}Connection`].map((each) => [each, sameWith(domain, source, part ? [part.right] : [])] as const),
@@ -155,6 +154,9 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
   };
 };
 
+const addressesIn = (members: readonly Member[]): Fields =>
+  Object.fromEntries(members.flatMap(({ name, def }) => (def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : [])));
+
 /** What it takes further rights to see: by whomever else than the owner these ask for, the change of something else need not concern them. */
 const sameWith = (domain: Domain, { kind, owner }: Source, rights: readonly string[]): SameFor | undefined => {
   const own = kind.name === 'user' ? 'id' : owner?.name;
@@ -171,7 +173,7 @@ const sameInItems = (domain: Domain, { kind, list, members }: ItemSource): reado
   const fields = [list.id.name, 'createdAt', 'updatedAt', kind.field].map((name) => [name, 'all'] as const);
   const ofMembers = members.map((member) => [memberName(member), member.target ? behind(member) : 'all'] as const);
   return [
-    [type, Object.fromEntries([...fields, ...ofMembers])],
+    [type, { ...Object.fromEntries([...fields, ...ofMembers]), ...addressesIn(members) }],
     [`${type}Connection`, IN_CONNECTION],
     [`${type}Edge`, IN_EDGE],
   ];

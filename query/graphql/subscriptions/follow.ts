@@ -9,11 +9,14 @@ import type { Reader } from '../../changes/lane.ts';
 import type { Cohort } from '../../changes/renderings.ts';
 import { placeOf } from '../../events/place.ts';
 import { Refused, type Runnable } from '../run.ts';
-import { askedChangesOf } from './asked-changes.ts';
+import { askedChangesOf, askedRootOf } from './asked-changes.ts';
 import type { CohortOf } from './cohort.ts';
+import type { SubscribeToView, ViewSubscription } from './views.ts';
 
 /** A subscription that may begin: what is asked for, by whom, and from where on. */
-export type Subscription = { readonly cohort: Cohort; readonly caller: Caller; readonly after: Reader['after'] };
+export type Subscription = ChangeSubscription | ViewSubscription;
+
+type ChangeSubscription = { readonly cohort: Cohort; readonly caller: Caller; readonly after: Reader['after'] };
 
 /** Makes one of an operation that was admitted. Refuses what is not of this log. */
 export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
@@ -23,12 +26,17 @@ type Options = {
   readonly feed: Pick<Feed, 'upTo'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly cohortOf: CohortOf;
+  readonly subscribeToView: SubscribeToView;
 };
 
 export const createSubscribe =
-  ({ domain, feed, eventLog, cohortOf }: Options): Subscribe =>
+  ({ domain, feed, eventLog, cohortOf, subscribeToView }: Options): Subscribe =>
   async (runnable, request) => {
     demandSize(runnable);
+    if (domain.views.length > 0) {
+      const followed = await subscribeToView(runnable, askedRootOf(runnable), request).catch((error: unknown) => refuse(error));
+      if (followed !== undefined) return followed;
+    }
     const asked = askedChangesOf(domain, runnable);
     // Who comes again sends what was asked for at first once more, and in the header how far they have come since.
     const lastEventId = request.get('Last-Event-ID') || undefined;

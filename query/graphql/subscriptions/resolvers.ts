@@ -1,6 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../sources.ts';
-import { changedName, changeType, eventName } from '../names.ts';
+import { viewSourcesOf } from '../../views/source.ts';
+import { changedName, changeType, eventName, viewChangedName } from '../names.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';
@@ -19,9 +20,10 @@ const subject =
 export const subscriptionOf = (domain: Domain): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {
   const kinds = sourcesOf(domain).all.map(({ kind }) => kind);
   const roots = kinds.flatMap((kind) => [changedName(kind), ...Object.values(kind.events).map((event) => eventName(kind, event))]);
+  const views = viewSourcesOf(domain).map(({ view }) => [viewChangedName(view), happening] as const);
   const subjects = kinds.map((kind) => [kind.name, subject(kind.name, kind.type)] as const);
   return {
-    Subscription: { ...Object.fromEntries(roots.map((root) => [root, happening])), changes: happening },
+    Subscription: { ...Object.fromEntries(roots.map((root) => [root, happening])), ...Object.fromEntries(views), changes: happening },
     ...Object.fromEntries(kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))])),
     Change: { ...Object.fromEntries(subjects), webhook: subject('webhook', 'Webhook') },
   };

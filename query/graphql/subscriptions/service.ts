@@ -7,21 +7,25 @@ import { preferredType } from '#shared/http/media-type.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { RoleWatch } from '../../changes/role-watch.ts';
-import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
+import { EVENT_STREAM_TYPE, type EventStream } from '../../sse/event-stream.ts';
 import { type EventStreams, ownerOf } from '../../sse/event-streams.ts';
+import { idMessage } from '../../sse/messages.ts';
 import { StreamReader } from '../../sse/stream-reader.ts';
+import type { ViewFeed } from '../../views/feed.ts';
 import type { Execute } from '../execute.ts';
 import { prefersEvents, tokenOf } from '../http/answer.ts';
 import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
 import { createToken, openConnections, type Place } from './connections.ts';
-import { createSubscribe } from './follow.ts';
+import { createSubscribe, type Subscription } from './follow.ts';
 import { createKeptDocuments } from './kept-documents.ts';
 import { farewell } from './messages.ts';
+import { createSubscribeToView, type Outlet } from './views.ts';
 
 export type SubscriptionDependencies = {
   readonly domain: Domain;
   readonly feed: Feed;
+  readonly views: ViewFeed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   /** Whether a request that was let in would be now. */
@@ -44,12 +48,23 @@ export type Subscriptions = Disposable & {
 type Exchange = { readonly request: Request; readonly response: Response };
 
 export const openSubscriptions = (dependencies: SubscriptionDependencies): Subscriptions => {
-  const { feed, streams, eventLog, demandPresentRole } = dependencies;
+  const { feed, views, streams, eventLog, demandPresentRole } = dependencies;
   const subscribe = createSubscribe({
     ...dependencies,
     cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }),
+    subscribeToView: createSubscribeToView(dependencies),
   });
-  const connections = openConnections(dependencies);
+  const join = (subscription: Subscription, outlet: Outlet): Disposable =>
+    'readerTo' in subscription ? views.follow(subscription.readerTo(outlet)) : feed.join({ ...subscription, ...outlet });
+  const joinAlone = (subscription: Subscription, stream: EventStream): Disposable =>
+    'readerTo' in subscription
+      ? join(subscription, {
+          send: (message) => stream.send(message),
+          moveOn: (position) => void stream.send(idMessage(subscription.cursorAt(position))),
+          fail: (error) => stream.fail(error),
+        })
+      : feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
+  const connections = openConnections({ ...dependencies, join });
   const keptDocuments = createKeptDocuments();
   return {
     routes: connectionRoutes(connections),
@@ -65,7 +80,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
       const kept = taking.use(keptDocuments.take(ownerOf(request), runnable));
       if (place) return place.follow(subscription, taking.move());
       const stream = streams.open(request, response, { farewell });
-      const membership = feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
+      const membership = joinAlone(subscription, stream);
       taking.move();
       stream.onClose(() => {
         membership[Symbol.dispose]();

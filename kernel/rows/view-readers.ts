@@ -1,0 +1,142 @@
+import type { Expression } from '../conditions/expression.ts';
+import { fieldsOfItem } from '../conditions/expression.ts';
+import { operationOf, rightsOf } from '../conditions/rights.ts';
+import { column, snake } from '../registry/names.ts';
+import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
+
+/** A table that the right to read a view asks: who may read a row can change with it, though the row does not. */
+export type AskedTable = {
+  readonly name: string;
+  /** What rows of it are found by, and what the right asks of them. */
+  readonly columns: readonly string[];
+  /** Joins these rows of it, as `x`, to the rows `v` of the view to which the right leads from there. */
+  way(rows: string): string;
+  /** How those are found from `x` whom it concerns, by their ids; nothing if it may concern everybody. */
+  readonly readers: readonly Readers[] | undefined;
+};
+
+type Readers = { readonly joins: string; readonly id: string };
+
+/** Where a condition is asked: of the rows of a kind, under a name, with what joins them to the view. */
+type Place = { readonly kind: Kind; readonly row: string; readonly joins: string };
+
+export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTable[] => {
+  const tables: AskedTable[] = [];
+  const enter = (
+    table: string,
+    { id, of, kind }: { readonly id: string; readonly of: Expression; readonly kind: Kind },
+    to: string,
+    place: Place,
+  ) => {
+    const row = `r${tables.length}`;
+    tables.push({
+      name: table,
+      columns: [...new Set([id, ...columnsIn(of, kind)])],
+      way: (rows) => `${place.joins} join ${rows} x on x.${id} = ${place.row}.${to}`,
+      readers: readersIn(domain, of, { kind, row: 'x', joins: '' }),
+    });
+    visit(of, { kind, row, joins: `${place.joins} join ${table} ${row} on ${row}.${id} = ${place.row}.${to}` });
+  };
+  const visit = (expression: Expression, place: Place): void => {
+    const { kind } = place;
+    switch (expression.op) {
+      case 'and':
+      case 'or':
+        for (const each of expression.of) visit(each, place);
+        return;
+      case 'not':
+        visit(expression.of, place);
+        return;
+      case 'at': {
+        const target = domain.kinds[expression.kind];
+        if (target !== undefined)
+          enter(
+            target.table,
+            { id: 'id', of: expression.of, kind: target },
+            column(expression.field, kind.fields[expression.field]),
+            place,
+          );
+        return;
+      }
+      case 'some': {
+        const list = kind.lists[expression.field];
+        if (list !== undefined)
+          enter(
+            list.table,
+            { id: `${snake(kind.name)}_id`, of: expression.of, kind: { ...kind, fields: fieldsOfItem(list) } },
+            'id',
+            place,
+          );
+        return;
+      }
+      default:
+    }
+  };
+  for (const condition of rightsOf(domain).get(operationOf(view.asked, 'read'))?.alternatives ?? [])
+    visit(condition, { kind: view.asked, row: 'v', joins: '' });
+  return tables;
+};
+
+/** Nobody else can find the condition true, whatever it asks beside who they are. */
+const readersIn = (domain: Domain, condition: Expression, place: Place): readonly Readers[] | undefined => {
+  const { kind, row, joins } = place;
+  const behind = (of: Expression, there: Kind, on: (row: string) => string) => {
+    const next = `${row}${row.length}`;
+    return readersIn(domain, of, { kind: there, row: next, joins: `${joins} join ${on(next)}` });
+  };
+  switch (condition.op) {
+    case 'caller':
+      return [{ joins, id: `${row}.${column(condition.field, kind.fields[condition.field])}` }];
+    case 'and':
+      return condition.of.map((each) => readersIn(domain, each, place)).find((each) => each !== undefined);
+    case 'or': {
+      const all = condition.of.map((each) => readersIn(domain, each, place));
+      return all.every((each) => each !== undefined) ? all.flat() : undefined;
+    }
+    case 'at': {
+      const target = domain.kinds[condition.kind];
+      const to = column(condition.field, kind.fields[condition.field]);
+      return target && behind(condition.of, target, (next) => `${target.table} ${next} on ${next}.id = ${row}.${to}`);
+    }
+    case 'some': {
+      const list = kind.lists[condition.field];
+      if (list === undefined) return undefined;
+      const items = { ...kind, fields: fieldsOfItem(list) };
+      return behind(condition.of, items, (next) => `${list.table} ${next} on ${next}.${snake(kind.name)}_id = ${row}.id`);
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** Of the rows that a condition is asked of, not of those behind them. */
+const columnsIn = (expression: Expression, kind: Kind): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => columnsIn(each, kind));
+    case 'not':
+      return columnsIn(expression.of, kind);
+    case 'const':
+    case 'some':
+      return [];
+    default:
+      return [column(expression.field, kind.fields[expression.field])];
+  }
+};
+
+/** Whether somebody else's events can change who may read a row under this condition. */
+export const asksOthers = (condition: Expression): boolean => {
+  switch (condition.op) {
+    case 'and':
+    case 'or':
+      return condition.of.some(asksOthers);
+    case 'not':
+      return asksOthers(condition.of);
+    case 'at':
+    case 'some':
+      return true;
+    default:
+      return false;
+  }
+};

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { Request } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Log } from '#shared/process/log.ts';
+import type { Feed } from '../../changes/feed.ts';
+import type { Row } from '../../sources.ts';
+import { eventMessage } from '../../sse/messages.ts';
+import type { ViewReader } from '../../views/feed.ts';
+import { streamPlaceOf } from '../../views/routes.ts';
+import { NO_JOINS } from '../../views/rows.ts';
+import { type ViewSource, viewSourcesOf } from '../../views/source.ts';
+import { formatStreamCursor, stampOf } from '../../views/stream-cursor.ts';
+import { createFormatError } from '../errors.ts';
+import type { Execute, RequestFacts } from '../execute.ts';
+import { memberName, viewChangedName } from '../names.ts';
+import { equalIn } from '../resolvers/views.ts';
+import type { Runnable } from '../run.ts';
+import type { AskedRoot } from './asked-changes.ts';
+import { demandLasting } from './cohort.ts';
+
+/** Where what a subscription tells goes. */
+export type Outlet = Pick<ViewReader, 'send' | 'moveOn' | 'fail'>;
+
+/** Of a view, as the payload of a subscription tells it. */
+type Told = { readonly cursor: string; readonly type: string; readonly key: object | null; readonly row: Row | null };
+
+type Options = {
+  readonly domain: Domain;
+  readonly feed: Pick<Feed, 'upTo'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly execute: Execute;
+  readonly log: Log;
+};
+
+/** A subscription to a view; nothing if it is one to something else. */
+export type SubscribeToView = (
+  runnable: Runnable,
+  asked: AskedRoot,
+  request: Pick<Request, 'get'>,
+) => Promise<ViewSubscription | undefined>;
+
+export type ViewSubscription = {
+  readonly readerTo: (outlet: Outlet) => ViewReader;
+  /** Its cursors, which are more than those of the log. */
+  readonly cursorAt: (position: Position) => string;
+};
+
+export const createSubscribeToView =
+  ({ domain, feed, eventLog, execute, log }: Options): SubscribeToView =>
+  async (runnable, { field, args }, request) => {
+    const source = viewSourcesOf(domain).find(({ view }) => viewChangedName(view) === field);
+    if (source === undefined) return undefined;
+    const { caller } = runnable;
+    const equal = equalIn(source, args);
+    const stamp = stampOf(source, caller, equal);
+    const given = (args.after ?? null) === null ? undefined : String(args.after);
+    const after = await streamPlaceOf(request, given, { eventLog, feed, stamp });
+    const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity as LogIdentity, position, stamp);
+    const formatError = createFormatError(log, { requestId: 'view', traceId: undefined });
+    return {
+      cursorAt,
+      readerTo: (outlet) => ({
+        ...{ source, caller, equal, joined: NO_JOINS, after, ...outlet },
+        async render(told, position) {
+          const cursor = cursorAt(position);
+          const [row, key] = told.type === 'reset' ? [null, null] : [told.type === 'changed' ? told.row : null, keyIn(source, told.row)];
+          const event: Told = { cursor, type: told.type.toUpperCase(), key, row };
+          const { data, errors } = await execute(runnable, factsOf(), event);
+          if (errors) demandLasting(errors);
+          const shown = errors && { errors: errors.map(formatError) };
+          return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
+        },
+      }),
+    };
+  };
+
+/** As arguments name it. */
+const keyIn = ({ keys, members }: ViewSource, row: Row): object =>
+  Object.fromEntries(members.slice(0, keys.length).map((member) => [memberName(member), row[member.column]]));
+
+/** It is no request's own. */
+const factsOf = (): RequestFacts => ({
+  requestId: randomUUID(),
+  idempotencyKey: undefined,
+  charge: async () => {},
+  headers: {},
+  signal: new AbortController().signal,
+});

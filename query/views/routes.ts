@@ -1,0 +1,92 @@
+import { type Request, type RequestHandler, Router } from 'express';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { followedView, keyOfRow } from '#kernel/rest/views.ts';
+import type { Position } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { demandPreferredType } from '#shared/http/media-type.ts';
+import { parametersOf } from '#shared/http/parameters.ts';
+import { demandRight } from '#shared/rest/admission.ts';
+import { ofViews } from '#shared/rest/operations.ts';
+import type { Feed } from '../changes/feed.ts';
+import type { RoleWatch } from '../changes/role-watch.ts';
+import { placeOf } from '../events/place.ts';
+import { referencesOf } from '../kinds/items.ts';
+import { EVENT_STREAM_TYPE } from '../sse/event-stream.ts';
+import type { EventStreams } from '../sse/event-streams.ts';
+import { eventMessage, idMessage } from '../sse/messages.ts';
+import type { ViewFeed } from './feed.ts';
+import { equalIn, representing } from './reads.ts';
+import { demandViewSource } from './source.ts';
+import { formatStreamCursor, readStreamCursor, stampOf } from './stream-cursor.ts';
+
+type Dependencies = {
+  readonly domain: Domain;
+  readonly feed: Pick<Feed, 'upTo'>;
+  readonly views: ViewFeed;
+  readonly streams: EventStreams;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly demandPresentRole: RoleWatch['demandPresentRole'];
+  readonly before: readonly RequestHandler[];
+};
+
+const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
+
+const passOthers: RequestHandler = (request, _response, next) =>
+  next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
+
+/** The lists of views as server-sent events, for whoever prefers them; all others go on to the pages. */
+export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, demandPresentRole, before }: Dependencies): Router => {
+  const router = Router();
+  for (const [, operation] of ofViews(domain)) {
+    if (operation.reads.does !== 'list') continue;
+    const source = demandViewSource(domain, operation.reads.view);
+    const [asked, represent, joined] = [followedView(source.view), representing(domain, source), referencesOf(domain, source)];
+    const demand: RequestHandler = (request, _response, next) => {
+      demandRight(request, operation);
+      next();
+    };
+    router.get(operation.path, passOthers, demand, ...before, async (request, response) => {
+      const { after: given, ...filters } = parametersOf(asked, request.query);
+      const caller = callerOf(request);
+      const equal = equalIn(source, filters);
+      const stamp = stampOf(source, caller, equal);
+      const after = await streamPlaceOf(request, given as string | undefined, { eventLog, feed, stamp });
+      response.vary('Accept, Authorization');
+      if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+      await demandPresentRole(request);
+      const stream = streams.open(request, response);
+      const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity, position, stamp);
+      const membership = views.follow({
+        ...{ source, caller, equal, joined, after },
+        render(told, position) {
+          const { type } = told;
+          const of = type === 'reset' ? {} : { key: keyOfRow(source.view, told.row) };
+          const row = type === 'changed' ? { row: represent(told.row, caller) } : {};
+          return eventMessage({ id: cursorAt(position), data: JSON.stringify({ type, ...of, ...row }) });
+        },
+        send: (message) => stream.send(message),
+        moveOn: (position) => void stream.send(idMessage(cursorAt(position))),
+        fail: (error) => stream.fail(error),
+      });
+      stream.onClose(() => membership[Symbol.dispose]());
+    });
+  }
+  return router;
+};
+
+type Placing = { readonly eventLog: Dependencies['eventLog']; readonly feed: Dependencies['feed']; readonly stamp: string };
+
+/** Where to go on; nothing for who has nothing of this stream yet. */
+export const streamPlaceOf = async (
+  request: Pick<Request, 'get'>,
+  given: string | undefined,
+  { eventLog, feed, stamp }: Placing,
+): Promise<Position | undefined> => {
+  const lastEventId = request.get('Last-Event-ID') || undefined;
+  const text = lastEventId ?? given;
+  if (text === undefined) return undefined;
+  const { cursor, isSame } = readStreamCursor(text, stamp);
+  const position = await placeOf(cursor, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+  return isSame ? position : undefined;
+};
