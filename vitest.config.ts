@@ -14,7 +14,7 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
 const limits = (test: number, hook = 30_000) => ({ provide: { limitsMs: { test, hook } }, setupFiles: ['test/engines/scale-limits.ts'] });
 /** They start processes. */
 const patient = limits(120_000, 120_000);
-const roles = '{command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
+const roles = '{client,command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
 
 /**
  * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
@@ -25,6 +25,7 @@ const KILLED = 'command/process-manager/killed.database.test.ts';
 const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector/database-crash.database.test.ts'];
 const PROCESSES = [
   'test/recovery/*.test.ts',
+  'test/toy/care.test.ts',
   'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full,readiness}.test.ts',
   KILLED,
   ...EMBEDDED_SERVER,
@@ -41,9 +42,10 @@ const POOLED =
   '{test/contracts/delivery-queue,test/e2e/audit,test/e2e/start-database,test/e2e/webhooks,shared/projection/rebuild.database}.test.ts';
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/{tutorial,domain-guide,expenses-example}.test.ts';
-const CLIENTS = 'test/e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}.test.ts';
+const CLIENTS =
+  'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{receivers,compose,helm,verify-export,package}.test.ts';
+const TOOLS = 'test/{receivers,compose,helm,verify-export,package,release}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
@@ -58,6 +60,7 @@ const LONG = [
   'command/process-manager/take-over.database.test.ts',
   'command/aggregates/limits.database.test.ts',
   'shared/projection/{views,items}.database.test.ts',
+  'query/views/feed.database.test.ts',
   'shared/event-log/guard-history.database.test.ts',
   'auth/{first-minute,clients/clients,clients/client-ends}.database.test.ts',
   'command-line/client.database.test.ts',
@@ -110,6 +113,8 @@ const PAGES_BEHIND_NGINX = 'test/pages/{graphiql,following-changes}.test.ts';
 
 /** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
 const LONGEST = [
+  'test/package.test',
+  'test/describe/',
   'test/chaos/mixed/mixed-load',
   'test/chaos/rolling-restart.test',
   'test/chaos/previous-release',

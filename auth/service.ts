@@ -28,6 +28,7 @@ import { recordEndedGrant } from './provider/ended-grants.ts';
 import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
 import { publicKeysOf } from './provider/public-keys.ts';
+import { createReadAttributes } from './provider/read-attributes.ts';
 import { providerRoutes, TOKENS_CHECKED_HERE } from './provider/routes.ts';
 import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
 import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
@@ -97,6 +98,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     credentials,
     record,
     readProfile,
+    readAttributes: createReadAttributes({ ...dependencies, codec }),
   });
   const routes = Router()
     .use(clientRoutes({ ...dependencies, clients, bodyBytesMax: config.limits.bodyBytesMax }))

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one loop: load, decide, append, and what each refusal of the log leads to.
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#shared/brands.ts';
@@ -69,7 +70,7 @@ const change = async <State, Event extends AnnalsEvent>(
       // Nothing to do is only said, like a refusal, of what the log says now.
       if (!isRecalled) return { version: basis.version, position: basis.position };
     } catch (error) {
-      if (error instanceof StaleVersion) await delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
+      if (error instanceof StaleVersion) await pause(attempt);
       else if (!(error instanceof Rejection && isRecalled)) throw error;
     }
     basis = undefined;
@@ -111,11 +112,11 @@ const create = async <State, Event extends AnnalsEvent>(
   circumstances: Circumstances,
 ): Promise<Appended & { readonly id: number }> => {
   let moves = 0;
+  const repeated = await findCreated(dependencies, targetOf, circumstances);
+  if (repeated) return repeated;
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
     const id = circumstances.ids.aggregate(attempt);
     const target = targetOf(id);
-    const earlier = await findOwn(dependencies, target.stream, circumstances);
-    if (earlier) return { id, ...earlier };
     const basis = unwritten(target.decider.initial);
     const events = await decide(target, basis, NO_CONDITIONS);
     try {
@@ -128,9 +129,30 @@ const create = async <State, Event extends AnnalsEvent>(
       if (version > NO_STREAM) continue;
       moves += 1;
       attempt -= 1;
+      await pause(moves);
     }
   }
   throw new Rejection('conflict');
+};
+
+/** Those who were in each other's way do not come again at the same moment. */
+const pause = (attempt: number): Promise<void> => delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
+
+/** What this very command created before a crash: under the first of its ids whose stream nobody else had written to. */
+const findCreated = async <State, Event>(
+  dependencies: Dependencies,
+  targetOf: (id: number) => Target<State, Event>,
+  circumstances: Circumstances,
+): Promise<(Appended & { readonly id: number }) | undefined> => {
+  if (!circumstances.mayBeRepeat) return undefined;
+  for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
+    const id = circumstances.ids.aggregate(attempt);
+    const { stream } = targetOf(id);
+    const { own, isUnwritten } = await lookFor(dependencies, stream, circumstances);
+    if (own) return { id, ...own };
+    if (isUnwritten) return undefined;
+  }
+  return undefined;
 };
 
 type Decided<State, Event> = {
@@ -163,16 +185,21 @@ const refuseForErased = (error: unknown): never => {
 };
 
 /** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. */
-const findOwn = async ({ log }: Dependencies, stream: StreamName, { ids, mayBeRepeat }: Circumstances): Promise<Appended | undefined> => {
-  if (!mayBeRepeat) return undefined;
-  let found: Appended | undefined;
+const findOwn = async (dependencies: Dependencies, stream: StreamName, circumstances: Circumstances): Promise<Appended | undefined> =>
+  circumstances.mayBeRepeat ? (await lookFor(dependencies, stream, circumstances)).own : undefined;
+
+type Looked = { readonly own: Appended | undefined; readonly isUnwritten: boolean };
+
+const lookFor = async ({ log }: Dependencies, stream: StreamName, { ids }: Circumstances): Promise<Looked> => {
+  let [own, isUnwritten]: [Appended | undefined, boolean] = [undefined, true];
   let ordinal = 0;
   for await (const page of log.read(stream)) {
     for (const { id, version, position } of page) {
+      isUnwritten = false;
       if (id !== ids.event(ordinal)) continue;
-      found = { version, position };
+      own = { version, position };
       ordinal += 1;
     }
   }
-  return found;
+  return { own, isUnwritten };
 };

@@ -1,5 +1,7 @@
+// Over 200 lines, because every case goes through the one command side that is set up here.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import {
   allEvents,
   as,
@@ -221,3 +223,33 @@ test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
     });
   },
 );
+
+test('a creation whose first id somebody else took is found under the next one, though it would be refused by now', async () => {
+  const author = await registerUser(side);
+  const context = by(as(author), { idempotencyKey: 'second-id' });
+  let appends = 0;
+  const fencing = (log: EventLog): EventLog => ({
+    ...log,
+    async append(stream, expected, events, when) {
+      if (stream.startsWith('article-') && appends === 0)
+        await log.append(
+          stream,
+          expected,
+          events.map((event) => ({ ...event, id: crypto.randomUUID() as typeof event.id })),
+        );
+      return mortal((each) => (each.startsWith('article-') && ++appends === 2 ? 'after' : undefined))(log).append(
+        stream,
+        expected,
+        events,
+        when,
+      );
+    },
+  });
+  await using dying = await world.open(fencing);
+  await expect(dying.send(draft('Under the second id'), context)).rejects.toThrow(Died);
+  const [, made] = await articlesTitled('Under the second id');
+  await side.send({ type: 'DeleteUser', userId: author }, by(as(author)));
+  later(60 * SECOND_MS);
+  const { id } = await side.send(draft('Under the second id'), context);
+  expect(`article-${id}`).toBe(made?.stream);
+});

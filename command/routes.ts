@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { kebab } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ImageType } from '#shared/blobs/image-type.ts';
@@ -35,19 +36,21 @@ type UploadDependencies = {
   readonly requireIfMatch: boolean;
 };
 
-/** The pictures of items: their bytes go to the blobs, and a command then names where they are. */
+/** The pictures of aggregates and of the items of their lists: their bytes go to the blobs, and a command then names where they are. */
 const uploadRoutes = (dependencies: UploadDependencies): Router => {
   const { gateway, blobs, requireIfMatch } = dependencies;
   const router = Router();
   for (const [, operation] of ofAggregates(dependencies.domain)) {
     const { use } = operation;
     if (use.does !== 'putFile' && use.does !== 'removeFile') continue;
-    const { kind, command, field } = use;
-    const type = typeOfCommand(kind, command.name);
-    const idName = `${kind.name}Id`;
-    const idOf = (request: Request) => (itemOf(operation, request) as Readonly<Record<string, number>>)[idName] as number;
+    const { kind, upload } = use;
+    const { name: field, list } = upload;
+    const type = typeOfCommand(kind, upload.command.name);
+    const idsOf = (request: Request) => itemOf(operation, request) as Readonly<Record<string, number | string>>;
+    const selfOf = (id: number, ids: Readonly<Record<string, number | string>>): string =>
+      `/${kind.path}/${id}${list === undefined ? '' : `/${kebab(list.name)}/${encodeURIComponent(String(ids[list.id.name]))}`}`;
     const put: RequestHandler = async (request, response) => {
-      const id = idOf(request);
+      const ids = idsOf(request);
       const context = contextOf(request, operation, { requireIfMatch });
       const pictureType = demandPicture(request);
       const length = request.get('Content-Length');
@@ -56,20 +59,22 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
       const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
       const result = await setUpload({
         blobs,
-        id,
-        check: () => gateway.send({ type, [idName]: id }, { ...first, ...conditions }),
+        id: Number(ids[`${kind.name}Id`]),
+        check: () => gateway.send({ type, ...ids }, { ...first, ...conditions }),
         receive: () => receiveBody(request, pictureType),
         bytes: length === undefined ? undefined : Number(length),
         // The name of the picture is another each time, so that the key stands for its bytes.
-        change: (path, digest) => gateway.send({ type, [idName]: id, [field]: path }, { ...context, content: `${field} ${id} ${digest}` }),
+        change: (path, digest) =>
+          gateway.send({ type, ...ids, [field]: path }, { ...context, content: `${field} ${Object.values(ids).join(' ')} ${digest}` }),
         // What is not wanted any more is let go by, so that the client comes to reading the answer.
       }).finally(() => request.resume());
-      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
+      answerWritten(request, response, { operation, result, self: selfOf(result.id, ids) });
     };
     const remove: RequestHandler = async (request, response) => {
       const context = contextOf(request, operation, { requireIfMatch });
-      const result = await gateway.send({ type, [idName]: idOf(request), [field]: null }, context);
-      answerWritten(request, response, { operation, result, self: `/${kind.path}/${result.id}` });
+      const ids = idsOf(request);
+      const result = await gateway.send({ type, ...ids, [field]: null }, context);
+      answerWritten(request, response, { operation, result, self: selfOf(result.id, ids) });
     };
     const route = router.route(routeOf(operation));
     if (use.does === 'putFile') route.put(demandAdmission(operation), put);

@@ -18,6 +18,7 @@ import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
 import { createLimits } from './aggregates/limits.ts';
+import type { TellLost } from './claims/claims.ts';
 import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
@@ -62,7 +63,9 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
   const newId = createIdMaker();
   const executor = createExecutor(base);
-  const limits = createLimits({ ...base, masterKey });
+  const tellLost: TellLost = (err, stream) =>
+    log.error({ err, stream }, 'Events of an aggregate cannot be read, so that it keeps its place.');
+  const limits = createLimits({ ...base, masterKey, tellLost });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });

@@ -285,7 +285,7 @@ const WRONG: readonly Wrong[] = [
   ['a right to items of an unknown list', 'items: { rows:', 'items: { row:', 'row', 'TS2561', `'row' does not exist`],
   ['a right to items by an unknown field', '{ rows: { amount:', '{ rows: { amonut:', 'amonut', 'TS2561', `'amonut' does not exist`],
   ['a right to items by another type', 'amount: { min: 5 }', `amount: { min: '5' }`, 'amount', 'TS2322', `'string' is not assignable`],
-  ['a right to a part for an unknown role', `} }, author: 'own' }`, `} }, editor: 'own' }`, 'editor', 'TS2353', `'editor' does not exist`],
+  ['a right to a part for an unknown role', `} }, author: 'own' }`, `} }, editor: 'own' }`, 'editor', 'TS2322', `'editor' does not exist`],
   ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
   ['a timer after an unknown event', `after: 'made'`, `after: 'maed'`, 'after', 'TS2322', `'"maed"' is not assignable`],
   ['a timer of an unknown command', `'3 days', run: 'finish'`, `'3 days', run: 'finnish'`, 'run', 'TS2820', `Did you mean '"finish"'?`],

@@ -87,3 +87,21 @@ export const findItem = async (
   );
   return row;
 };
+
+type AskedUpload = { readonly of: number; readonly columns: readonly string[]; readonly path: string };
+
+/** Whether one of the items of an aggregate has an upload, and whether that is one for all who may read the aggregate. */
+export const findUpload = async (
+  pool: Pool,
+  items: ItemSource,
+  { of, columns, path }: AskedUpload,
+): Promise<{ readonly isForAll: boolean } | undefined> => {
+  const isForAll = items.part === undefined ? 'true' : outsideOf(items);
+  const [row] = await runShared<{ readonly isForAll: boolean }>(
+    pool,
+    `select ${isForAll} as "isForAll" from ${items.table} i
+    where i.${items.of} = $1::bigint and $2::text in (${columns.map((column) => `i.${column}`).join(', ')})`,
+    [of, path],
+  );
+  return row;
+};

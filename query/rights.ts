@@ -1,3 +1,4 @@
+import { attributeOf } from '#kernel/conditions/attributes.ts';
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
@@ -5,7 +6,7 @@ import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { type Caller, NO_RIGHTS, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import { type Caller, NO_RIGHTS, type Operation, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
@@ -68,8 +69,8 @@ export const demandSeen = (caller: Caller, right: Operation | undefined, paramet
 /** Of items, as row i, those that are in no part that fewer may read. */
 export const outsideOf = ({ part }: ItemSource): string => {
   if (part === undefined) return 'true';
-  const viewer = (): string => 'null';
-  return `(${conditionSql(writerFor(viewer), part.of, { domain: NO_RIGHTS.domain, kind: part.kind, row: 'i' })}) is not true`;
+  const nobody = { viewer: () => 'null', attribute: () => 'null' };
+  return `(${conditionSql(writerFor(nobody), part.of, { domain: NO_RIGHTS.domain, kind: part.kind, row: 'i' })}) is not true`;
 };
 
 /** Whatever is as visible as its parent is asked for under one that the caller may read. */
@@ -112,19 +113,26 @@ const partsOf = (
 
 const textOf = (caller: Caller, kind: Kind, condition: Expression, parameters: Parameters): string => {
   if (caller.kind === 'system') return 'true';
-  const viewer = (): string => `${parameters.add(userIdOf(caller))}::bigint`;
+  const { domain } = caller.policy;
   // PostgreSQL refuses a value that no condition names.
-  const writer = writerFor(viewer);
-  return conditionSql(writer, condition, { domain: caller.policy.domain, kind, row: 't' });
+  const writer = writerFor({
+    viewer: () => `${parameters.add(userIdOf(caller))}::bigint`,
+    attribute: (name) => `${parameters.add(ownOf(caller)?.[name] ?? null)}::${attributeOf(domain, name).def.column}`,
+  });
+  return conditionSql(writer, condition, { domain, kind, row: 't' });
 };
 
-/** Makes conditions of rights as text; `addViewer` adds the caller's id to the values where a condition asks for it, and only there. */
-const writerFor = (addViewer: () => string): SqlWriter<string> => ({
+/** The caller’s id, and fields, which are added to the values where a condition asks for them, and only there. */
+type Added = { viewer(): string; attribute(name: string): string };
+
+/** Makes conditions of rights as text. */
+const writerFor = ({ viewer, attribute }: Added): SqlWriter<string> => ({
   sql: (strings, ...holes) => String.raw(strings, ...holes),
   name: (word) => word,
   constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
   table: (name) => `read_model.${name}`,
   get viewer() {
-    return addViewer();
+    return viewer();
   },
+  attribute,
 });

@@ -43,6 +43,8 @@ import { openSearches } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { uploadKey } from './uploads/signed-address.ts';
 import { createVisibility } from './uploads/visibility.ts';
+import { openViewFeed } from './views/feed.ts';
+import { viewStreamRoutes } from './views/routes.ts';
 import { webhookReads } from './webhooks/reads.ts';
 
 /** What the query side works with; all of it is the caller's own, and outlives the service. */
@@ -51,7 +53,7 @@ export type QueryDependencies = {
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
-  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   /** For the key that exports are signed with, wrapped under it. */
   readonly masterKey: MasterKey;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
@@ -123,7 +125,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const folding = { keys: dependencies.keys, codec: createCodec(dependencies), tables: tablesOf(domain) };
   const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
   const key = uploadKey(dependencies.masterKey);
-  const followed = { feed: events.feed, streams: events.streams, demandPresentRole: events.demandPresentRole };
+  const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: streams.heartbeatMs }));
+  const followed = { feed: events.feed, views, streams: events.streams, demandPresentRole: events.demandPresentRole };
   const graphql = opening.use(
     await openGraphql({
       ...dependencies,
@@ -144,6 +147,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const readWritten = createReadWritten({ ...dependencies, reads, readPosition, waitMaxMs: visibleWithinMs });
   const routes = Router().use(
     events.routes,
+    viewStreamRoutes({ domain, eventLog, ...followed, before: beforeReads }),
     exportRoutes({ ...dependencies, before: beforeReads }),
     readRoutes({ ...reads, ...events.reads, ...erasureReads(dependencies) }, { domain, before: beforeReads, readJustMade }),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
@@ -152,7 +156,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     openApiRoutes(described),
     docsRoutes(described),
     consoleRoutes(described),
-    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ domain, find: kinds.find, key }), before: beforeReads }),
+    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }), before: beforeReads }),
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;

@@ -81,6 +81,7 @@ const SECTIONS: readonly Section[] = [
     text: 'In `{ field: … }`.',
     parts: [
       { file: 'conditions.ts', alternatives: 'ValueMatch' },
+      { file: 'conditions.ts', members: 'CallersMatch' },
       { file: 'conditions.ts', members: 'ListMatch' },
       { file: 'conditions.ts', alternatives: 'RefMatch' },
     ],

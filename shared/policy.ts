@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: who asks, and all questions of what they may.
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
-import { anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
+import { type Attributes, anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
 import { apart, cellOf, EVERYTHING, NOTHING, operationOf, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -18,6 +18,8 @@ export type Caller =
       readonly userId: UserId;
       readonly role: Role;
       readonly scopes: ReadonlySet<string>;
+      /** Their own fields that rights compare with others; nothing in a domain without such rights. */
+      readonly attributes?: Attributes | undefined;
       /** The OAuth client that the caller came by. */
       readonly client: string | null;
     }
@@ -158,7 +160,7 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
 
 /** The answer alone: what a caller may not see is absent. */
 export const may = (caller: Caller, operation: Operation, { fields = NO_FIELDS, find = findNothing }: Resource): boolean => {
-  return anyHoldsOf(reachOf(caller, operation))(fields, userIdOf(caller), find);
+  return anyHoldsOf(reachOf(caller, operation))(fields, userIdOf(caller), find, ownOf(caller));
 };
 
 /** Whether something is in reach of a right. */
@@ -169,14 +171,16 @@ export const mayOf = (caller: Caller, operation: Operation): MayDo => {
   const reach = reachOf(caller, operation);
   if (reach.size === 0) return isNever;
   if (reach.has(always)) return isAlways;
-  const [holds, userId] = [anyHoldsOf(reach), userIdOf(caller)];
-  return ({ fields = NO_FIELDS, find = findNothing }) => holds(fields, userId, find);
+  const [holds, userId, own] = [anyHoldsOf(reach), userIdOf(caller), ownOf(caller)];
+  return ({ fields = NO_FIELDS, find = findNothing }) => holds(fields, userId, find, own);
 };
 
 const isNever: MayDo = () => false;
 const isAlways: MayDo = () => true;
 /** Null for those who are not signed in. */
 export const userIdOf = (caller: Caller): UserId | null => (caller.kind === 'user' ? caller.userId : null);
+/** What conditions can compare of the caller. */
+export const ownOf = (caller: Caller): Attributes | undefined => (caller.kind === 'user' ? caller.attributes : undefined);
 
 const NO_FIELDS: State = {};
 const findNothing: Find = () => undefined;
@@ -184,8 +188,8 @@ const findNothing: Find = () => undefined;
 /** As `may`, of what a change carries along. */
 export const mayByFacts = (caller: Caller, operation: Operation, facts: Facts): boolean => {
   if (caller.kind === 'system') return true;
-  const userId = userIdOf(caller);
-  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(facts, userId)) return true;
+  const [userId, own] = [userIdOf(caller), ownOf(caller)];
+  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(facts, userId, own)) return true;
   return false;
 };
 

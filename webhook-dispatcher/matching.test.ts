@@ -3,10 +3,10 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
+import type { Owners } from './owners.ts';
 
 const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): PlannedEndpoint => ({
   webhookId: webhookId as WebhookId,
@@ -71,7 +71,7 @@ test('those that ask are known with the scopes that they have now', () => {
 });
 
 test('of what happens is known what is public, and what the scopes and the present role allow', () => {
-  const roles = new Map<UserId, readonly Role[]>([[1 as UserId, ['author']]]);
+  const owners: Owners = new Map([[1 as UserId, [{ role: 'author' }]]]);
   const comment = {
     type: 'comment.added',
     stream: 'comment-3',
@@ -84,13 +84,13 @@ test('of what happens is known what is public, and what the scopes and the prese
     right: 'article.read',
     resource: { articleStatus: 'draft', ownerId: 1 as UserId },
   } as unknown as Change;
-  const known = (scopes: readonly string[], ofRoles: ReadonlyMap<UserId, readonly Role[]> = roles) =>
-    [comment, draft].map((change) => isKnownTo({ roles: ofRoles, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
+  const known = (scopes: readonly string[], ofOwners: Owners = owners) =>
+    [comment, draft].map((change) => isKnownTo({ owners: ofOwners, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
-  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, ['reader']]]))).toEqual([true, false]);
-  expect(known(['read:articles'], new Map([[1 as UserId, ['author', 'reader']]]))).toEqual([true, true]);
+  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, [{ role: 'reader' }]]]))).toEqual([true, false]);
+  expect(known(['read:articles'], new Map([[1 as UserId, [{ role: 'author' }, { role: 'reader' }]]]))).toEqual([true, true]);
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
 });
 
@@ -102,8 +102,11 @@ test('an event in a stream of an unknown kind is known to no owner, not even an 
     resource: { articleStatus: 'published' },
   } as unknown as Change;
   const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
-  expect(isKnownTo({ roles: new Map([[1 as UserId, ['admin']]]), policy: POLICY }, endpoint, planted)).toBe(false);
+  expect(isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, planted)).toBe(false);
   expect(
-    isKnownTo({ roles: new Map([[1 as UserId, ['admin']]]), policy: POLICY }, endpoint, { ...planted, stream: 'article-2' as StreamName }),
+    isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, {
+      ...planted,
+      stream: 'article-2' as StreamName,
+    }),
   ).toBe(true);
 });

@@ -1,12 +1,11 @@
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
 import { type Filters, refersTo } from '#shared/events/event-references.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { Policy } from '#shared/policy.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
-import { ownerOf } from './owners.ts';
+import { type Owners, ownerOf } from './owners.ts';
 
 /** Whether it asked for changes like this one; whether its owner may know of it is another question. */
 export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint, change: Change): boolean =>
@@ -16,12 +15,15 @@ export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint,
     return reference !== undefined && refersTo(reference, id, change);
   });
 
-/** Whether the owner, in the role that they have now or in one that they may have, may know of it, by what the token could read that decided what goes where. */
+/** Whether the owner, as they are now or as they may be, may know of it, by what the token could read that decided what goes where. */
 export const isKnownTo = (
-  { roles, policy }: { readonly roles: ReadonlyMap<UserId, readonly Role[]>; readonly policy: Policy },
+  { owners, policy }: { readonly owners: Owners; readonly policy: Policy },
   { ownerId, scopes }: PlannedEndpoint,
   change: Change,
-): boolean => roles.get(ownerId)?.some((role) => mayKnow(ownerOf({ ownerId, scopes }, role, policy), change)) ?? false;
+): boolean => {
+  const standings = owners.get(ownerId) ?? [];
+  return standings === 'any' || standings.some((standing) => mayKnow(ownerOf({ ownerId, scopes }, standing, policy), change));
+};
 
 /** What it depends on who is told of a change, and what. */
 const DECIDING = ['status', 'eventTypes', 'filter', 'scopes', 'payload'] as const satisfies readonly (keyof PlannedEndpoint)[];

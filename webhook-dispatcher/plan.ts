@@ -14,7 +14,7 @@ import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.
 import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
-import { readRoles } from './owners.ts';
+import { readOwners } from './owners.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
@@ -128,9 +128,9 @@ const planPage = async (
     if (after) book.set(after);
     if (after) await writeEndpoint(connection, policy.domain, after);
   }
-  const roles = await readRoles(connection, policy.domain, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
+  const owners = await readOwners(connection, policy.domain, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
   const deliveries = wanted
-    .filter(({ endpoint, change }) => isKnownTo({ roles, policy }, endpoint, change))
+    .filter(({ endpoint, change }) => isKnownTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
   await writeDeliveries(connection, catalogue, deliveries);

@@ -14,7 +14,7 @@ import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
 import { isKnownTo, wants } from './matching.ts';
-import { readRoles } from './owners.ts';
+import { readOwners } from './owners.ts';
 
 type ReplayerDependencies = {
   readonly domain: Domain;
@@ -113,12 +113,12 @@ const matching = async (
   const filters = filtersOf(domain);
   const endpoint = await readEndpoint(pool, domain, webhookId);
   if (endpoint?.status !== 'enabled') return undefined;
-  const roles = await readRoles(pool, domain, new Set([endpoint.ownerId]));
+  const owners = await readOwners(pool, domain, new Set([endpoint.ownerId]));
   const isAsked = ({ position, at }: { position: number; at: string }) =>
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
     .filter(
-      (change) => isAsked(change) && wants(filters, endpoint, change) && isKnownTo({ roles, policy: policyOf(domain) }, endpoint, change),
+      (change) => isAsked(change) && wants(filters, endpoint, change) && isKnownTo({ owners, policy: policyOf(domain) }, endpoint, change),
     )
     .map((change) => plannedFor(endpoint, change));
 };

@@ -57,14 +57,17 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
   const renewing = renewAll(running, stopping.signal);
 
   const work = async (claim: Claim, claimedAtMs: number): Promise<Worked> => {
-    const { webhookId, role, version } = claim;
+    const { webhookId, role, attributes, version } = claim;
     const breaker =
       breakers.get(webhookId) ?? restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
     const endpoint = role === null ? undefined : await secrets(webhookId, version);
     if (role === null || !endpoint) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     const { sent } = observer;
     const spoilt = spoiltBy(log);
-    const run = new Run({ claim, endpoint, owner: ownerOf(endpoint, role, policy), breaker, ledger, sender, sent, spoilt }, claimedAtMs);
+    const run = new Run(
+      { claim, endpoint, owner: ownerOf(endpoint, { role, attributes }, policy), breaker, ledger, sender, sent, spoilt },
+      claimedAtMs,
+    );
     running.add(run);
     if (stopping.signal.aborted) run.stop();
     const { ending, ...left } = await run.work().finally(() => running.delete(run));

@@ -92,7 +92,7 @@ const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => 
 const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {
   const { domain, pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
   const { webhooks } = config;
-  const ledger = openRunLedger(pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
+  const ledger = openRunLedger(domain, pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
   const secrets = createEndpointSecrets({ domain, eventLog, keys });
   const sender = traceAttempts(tracing, opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })));
   const observer = observeDeliveries({ metrics, pool, running: () => runner.running });

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one comparison: the row of a stream against what the deciders say, with what is left out and why.
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '#shared/audit/watch.ts';

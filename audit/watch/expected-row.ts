@@ -40,13 +40,13 @@ const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsD
     key: [of, id],
   } = table;
   const columns = Object.entries(list.fields).map(([name, def]) => [name, column(name, def), def] as const);
-  const owner = table.owner === undefined ? null : fields[table.owner];
+  const person = table.whose === undefined ? null : fields[table.whose];
   return itemsOf(fields, list).map((item) => ({
     [of]: fields.id,
     [id]: item.id,
     ...(list.isOrdered && { rank: item.rank }),
-    ...(table.person !== null && { [table.person]: owner }),
-    ...Object.fromEntries(columns.map(([name, to, { personal }]) => [to, personal && isDeparted(Number(owner)) ? null : item[name]])),
+    ...(table.person !== null && { [table.person]: person }),
+    ...Object.fromEntries(columns.map(([name, to, { personal }]) => [to, personal && isDeparted(Number(person)) ? null : item[name]])),
   }));
 };
 

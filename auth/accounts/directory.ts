@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
@@ -66,6 +67,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
   const leastRole = leastRoleOf(domain);
+  const told = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
   const reading = {
     codec: createCodec(dependencies),
     log,
@@ -80,7 +82,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     metrics,
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable(reading, events)) await hear(connection, event, { emailHash, leastRole });
+      for (const event of await readable(reading, events)) await hear(connection, event, { emailHash, leastRole, told });
     },
   });
   return {
@@ -143,9 +145,9 @@ const passOver =
     return [];
   };
 
-type Hearing = { readonly emailHash: (email: string) => string; readonly leastRole: Role };
+type Hearing = { readonly emailHash: (email: string) => string; readonly leastRole: Role; readonly told: readonly string[] };
 
-const hear = async (connection: Connection, event: DecodedEvent<Followed>, { emailHash, leastRole }: Hearing): Promise<void> => {
+const hear = async (connection: Connection, event: DecodedEvent<Followed>, { emailHash, leastRole, told }: Hearing): Promise<void> => {
   const { version } = event;
   const { userId, email, role } = event.data;
   await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role, leastRole });
@@ -155,6 +157,7 @@ const hear = async (connection: Connection, event: DecodedEvent<Followed>, { ema
   if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
   // Where the process that had begun the sign-up is gone, the person still gets the password.
   if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
-  // A token says what role its user had. Those of before end, and the next refresh says what they have now.
-  if (role !== undefined) await revoke(connection, 'user', String(userId));
+  // A token says what role its user had, and what rights compare of them. Those of before end, and the next refresh says what is so now.
+  const data: Readonly<Record<string, unknown>> = event.data;
+  if (told.some((name) => data[name] !== undefined)) await revoke(connection, 'user', String(userId));
 };

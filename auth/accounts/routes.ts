@@ -21,6 +21,7 @@ import { passkeyScriptRoutes } from '../pages/passkey-script.ts';
 import { relyingPartyOf } from '../passkeys/ceremony.ts';
 import { createPasskeys } from '../passkeys/passkeys.ts';
 import type { ReadProfile } from '../provider/profile.ts';
+import type { ReadAttributes } from '../provider/read-attributes.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
 import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security-log.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
@@ -46,7 +47,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
-  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   readonly masterKey: MasterKey;
   readonly gateway: CommandGateway;
   readonly persons: Persons;
@@ -54,6 +55,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly signUp: 'off' | Role;
   readonly record: RecordSecurityEvent;
   readonly readProfile: ReadProfile;
+  readonly readAttributes: ReadAttributes;
   readonly post: Post;
   readonly log: Log;
   readonly keys: KeyStore;

@@ -17,6 +17,7 @@ import type { FormTokens } from '../pages/form-token.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { PasswordResets } from '../password-reset/password-reset.ts';
 import type { ReadProfile } from '../provider/profile.ts';
+import type { ReadAttributes } from '../provider/read-attributes.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import type { AllowedClient } from '../storage/grants.ts';
@@ -32,7 +33,7 @@ export type OwnAccountDependencies = {
   readonly issuerUrl: string;
   readonly pool: Pool;
   readonly eventLog: EventLog;
-  readonly erasures: Pick<ErasureList, 'read'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   readonly gateway: CommandGateway;
   readonly persons: Persons;
   readonly clients: Pick<Clients, 'find'>;
@@ -51,6 +52,7 @@ export type OwnAccountDependencies = {
   readonly tokens: FormTokens;
   readonly cookie: FormCookie;
   readonly readProfile: ReadProfile;
+  readonly readAttributes: ReadAttributes;
   readonly record: RecordSecurityEvent;
   readonly recordOrFail: RecordSecurityEvent;
   readonly post: Post;

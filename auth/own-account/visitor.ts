@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Provider } from 'oidc-provider';
+import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
@@ -8,6 +9,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
 import { ACCOUNT_CLIENT_ID, type Policy, policyOf } from '#shared/policy.ts';
 import type { Persons } from '../accounts/directory.ts';
+import type { ReadAttributes } from '../provider/read-attributes.ts';
 import type { SecurityCircumstances } from '../security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import { visitOf } from '../storage/visit.ts';
@@ -20,6 +22,7 @@ export type Visitor = {
   readonly path: string;
   readonly userId: UserId;
   readonly role: Role;
+  readonly attributes: Attributes | undefined;
   readonly policy: Policy;
   readonly sessionUid: string;
   readonly signedInAtS: number;
@@ -32,11 +35,12 @@ type Dependencies = {
   readonly provider: Provider;
   readonly persons: Pick<Persons, 'byId'>;
   readonly sessions: Pick<Sessions, 'note'>;
+  readonly readAttributes: ReadAttributes;
 };
 
 /** Who it is that the session in this browser belongs to; undefined where nobody is signed in. */
 export const visitorOf = async (
-  { domain, provider, persons, sessions }: Dependencies,
+  { domain, provider, persons, sessions, readAttributes }: Dependencies,
   { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
 ): Promise<Visitor | undefined> => {
   const { accountId, uid, loginTs, amr } = await provider.Session.get(provider.createContext(request, response));
@@ -51,6 +55,7 @@ export const visitorOf = async (
     path,
     userId,
     role: person.role,
+    attributes: await readAttributes(userId),
     policy: policyOf(domain),
     sessionUid: uid,
     signedInAtS: loginTs ?? 0,
@@ -61,8 +66,8 @@ export const visitorOf = async (
 /** A visitor does what they could do with a token of these scopes. */
 const SCOPES: ReadonlySet<string> = new Set(['read:users', 'write:users']);
 
-export const contextOf = ({ request, userId, role, policy }: Visitor): CommandContext => ({
-  caller: { kind: 'user', policy, userId, role, scopes: SCOPES, client: ACCOUNT_CLIENT_ID },
+export const contextOf = ({ request, userId, role, attributes, policy }: Visitor): CommandContext => ({
+  caller: { kind: 'user', policy, userId, role, attributes, scopes: SCOPES, client: ACCOUNT_CLIENT_ID },
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
 });

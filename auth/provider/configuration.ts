@@ -25,6 +25,7 @@ export type ProviderSettings = {
   readonly registrationUrl: string | undefined;
   readonly findPerson: FindPerson;
   readonly readProfile: ReadProfile;
+  readonly readAttributes: Parameters<typeof createTokenClaims>[0]['readAttributes'];
   readonly readSeenRevocations: Parameters<typeof createTokenClaims>[0]['readSeenRevocations'];
   readonly pages: ProviderPages;
 };

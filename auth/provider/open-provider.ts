@@ -23,6 +23,7 @@ import { metadataOf } from './client-metadata.ts';
 import type { ProviderSettings } from './configuration.ts';
 import { createProvider, type ProviderDependencies } from './create-provider.ts';
 import { createReadProfile } from './profile.ts';
+import { createReadAttributes } from './read-attributes.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
@@ -81,6 +82,7 @@ const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons 
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
+  readAttributes: createReadAttributes({ domain, eventLog, codec }),
   readSeenRevocations: createReadSeenRevocations(pool),
   pages: providerPages,
 });

@@ -4,6 +4,7 @@ import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { type FindPerson, findActive } from './account.ts';
 import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
+import type { ReadAttributes } from './read-attributes.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
@@ -46,6 +47,7 @@ const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]):
 
 type Dependencies = {
   readonly findPerson: FindPerson;
+  readonly readAttributes: ReadAttributes;
   readonly readSeenRevocations: ReadSeenRevocations;
 };
 
@@ -53,17 +55,20 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
 
 /**
  * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
- * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `grant_id` the
+ * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `attributes` what rights compare of them, in `grant_id` the
  * grant they end with, in `revocations_seen` which revocations came before, and in `user_version` as of which version of the user's
  * stream the role was read. A client that acts for itself is the user that is its service account.
  */
 export const createTokenClaims =
-  ({ findPerson, readSeenRevocations }: Dependencies): Customize =>
+  ({ findPerson, readAttributes, readSeenRevocations }: Dependencies): Customize =>
   async (ctx, token, { payload }) => {
     const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
     // Before the role is read, so that a change in between ends this token as well.
     payload.revocations_seen = await readSeenRevocations({ userId, clientId: token.clientId ?? '' });
     const person = await findActive(findPerson, userId);
+    // After the version by which later changes are told.
+    const attributes = person && (await readAttributes(person.userId));
+    if (attributes !== undefined) payload.attributes = attributes;
     if (token.kind === 'AccessToken') {
       if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
       token.scope = scopeOf(ctx, token.scope);

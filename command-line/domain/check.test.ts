@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one table: every kind of change, with what the check says of it.
-// One table of changes, with what is said of each: longer than a screen, because its lines are read beside each other.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -258,6 +257,26 @@ describe('is told, and breaks nothing', () => {
   });
 });
 
+test.each<[string, object, object, readonly string[]]>([
+  [
+    'a part that all may read now',
+    { reads: ['pieces', 'note'] },
+    { reads: ['note'] },
+    ['part parcel.pieces', 'Wider: whoever may read the rest'],
+  ],
+  [
+    'a part that fewer may read',
+    { reads: ['note'] },
+    { reads: ['note', 'pieces'] },
+    ['part parcel.pieces', 'Narrower: it takes the right'],
+  ],
+])('%s is told', async (_, was, is, told) => {
+  const of = (row: object) => shop({ more: { fieldRights: { readMore: { ...row, seller: true } } } });
+  expect((await call(of(was), 'record')).exit).toBe(0);
+  const { output } = await call(of(is), 'check');
+  for (const text of told) expect(output).toContain(text);
+});
+
 test('an earlier version breaks what was recorded since', async () => {
   await call(shop({ events: { sent: carrying } }), 'record');
   const { exit, output } = await call(shop({ events: { sent: { sets: { status: 'sent' }, carries: ['thing'] } } }), 'check');
@@ -303,7 +322,7 @@ test('what is recorded is shown, and warnings again after the counts', async () 
   expect(output.split(/ records \d+ types/).map((part) => part.includes('right parcel.read seller'))).toEqual([true, true]);
 });
 
-test.each(['event', 'graphql '])('one word, %s, would accept too much', async (accept) => {
+test.each(['event', 'graphql ', 'operation DELETE'])('%s would accept too much', async (accept) => {
   await call(SHOP, 'record');
   const { exit, complaint } = await call(shop(BROKEN), 'record', '--accept', accept, '--reason', 'Because');
   expect([exit, complaint]).toEqual([64, expect.stringContaining('accepts too much')]);
@@ -349,7 +368,10 @@ test('reasons that cannot be read are found before anything is recorded', async 
   await call(SHOP, 'record');
   const before = await readFile(join(folder, 'events.json'), 'utf8');
   await writeFile(join(folder, 'accepted.json'), '{}');
-  const accept = ['event parcel.withdrawn', 'operation DELETE', 'graphql Mutation.withdrawParcel'].flatMap((what) => ['--accept', what]);
+  const accept = ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'].flatMap((what) => [
+    '--accept',
+    what,
+  ]);
   const { exit, complaint } = await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws');
   expect([exit, complaint]).toEqual([1, expect.stringContaining('accepted.json cannot be read')]);
   expect(await readFile(join(folder, 'events.json'), 'utf8')).toBe(before);

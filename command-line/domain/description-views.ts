@@ -1,7 +1,7 @@
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, ShareEffect, ShareSource, ViewInfo } from '#kernel/registry/registry.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { viewQueriesOf } from '../../query/graphql/sdl-views.ts';
+import { viewQueriesOf, viewSubscriptionOf } from '../../query/graphql/sdl-views.ts';
 import { viewSourcesOf } from '../../query/views/source.ts';
 import { operationsTo, tableLines } from './description-parts.ts';
 import { rightSentencesOf } from './rights.ts';
@@ -20,7 +20,7 @@ export const describeView = (domain: Domain, view: ViewInfo) => ({
   operations: operationsTo(domain, view.asked),
   queries: viewSourcesOf(domain)
     .filter((source) => source.view === view)
-    .flatMap((source) => viewQueriesOf(source).map(([, text]) => text)),
+    .flatMap((source) => [...viewQueriesOf(source), viewSubscriptionOf(source)].map(([, text]) => text)),
   rights: rightSentencesOf(domain, view.asked),
   tables: tablesOf(domain)
     .views.filter(({ name }) => name === view.table)

@@ -45,7 +45,7 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
   const wanted = values.get('accept') ?? [];
   const [reason] = values.get('reason') ?? [];
   if (wanted.length > 0 && !reason?.trim()) throw new UsageError('--accept needs --reason: why it is let through');
-  const broad = wanted.find((each) => !each.trim().includes(' '));
+  const broad = wanted.find((each) => BROAD.test(each.trim()));
   if (broad !== undefined) throw new UsageError(`--accept “${broad}” accepts too much: name the event, operation, field or right too`);
   const idle = wanted.find((each) => !breaking.some(({ what }) => isMeant(what, each)));
   if (idle !== undefined)
@@ -56,6 +56,9 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
     left: breaking.filter((finding) => !isAccepted(finding)),
   };
 };
+
+/** One word, or a method without its path. */
+const BROAD = /^\S+(?: (?:GET|PUT|POST|PATCH|DELETE))?$/;
 
 /** By whole words: `event claim.paid` means all of it, and nothing of `event claim.paidBack`. */
 const isMeant = (what: string, accepted: string): boolean => {

@@ -26,6 +26,17 @@ export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>
     Object.values(domain.kinds).flatMap((kind) => personalFieldsOf(kind).map((field) => [`${kind.name}.${field}`, readerOf(kind, field)])),
   );
 
+/** What rights to parts are to: fields, lists, and of some items of a list which. */
+export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.values(domain.kinds).flatMap((kind) =>
+      partRightsOf(kind).map(({ name, fields, items }) => [
+        operationOf(kind, name),
+        [...fields, ...items.map(({ list, of }) => (of === always ? list.name : `${list.name} if ${wordsOf(of)}`))],
+      ]),
+    ),
+  );
+
 /** Of items too, as `items.note`. */
 export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => [
   ...Object.keys(fields).filter((name) => fields[name]?.personal),

@@ -7,21 +7,32 @@ import { readsOf } from '#kernel/decide/reads.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
+import { isDamage } from '#shared/change-stream/damage.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
 import { type AnyHandler, demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
-import { createSee } from './seen.ts';
+import { createSee, type See } from './seen.ts';
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to the aggregates of a domain, users among them. */
 export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
-  const parts = { ...dependencies, see: createSee(domain, states) };
+  const parts = { ...dependencies, see: refusingDamaged(createSee(domain, states)) };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
+
+/** What cannot be decided, because an event behind a reference cannot be read, waits for an operator. */
+const refusingDamaged =
+  (see: See): See =>
+  (kind, fields, more) =>
+    see(kind, fields, more).catch((error: unknown) => {
+      // A fault of ours is none of the event.
+      throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
+    });
 
 /** Reads back what an item that was added is told apart by, so that a repetition is answered as the first time was. */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
@@ -78,7 +89,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
         fence.clear();
-        const look = await see(kind, fields, { reads, fence });
+        const look = await see(kind, fields, { isCreation: true, reads, fence });
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });

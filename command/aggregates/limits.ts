@@ -10,7 +10,7 @@ import { streamName } from '#shared/events/streams.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { type ClaimDecider, claimDecider } from '../claims/claim.ts';
-import { createClaims } from '../claims/claims.ts';
+import { createClaims, type TellLost } from '../claims/claims.ts';
 import type { AppendDependencies } from '../try-append.ts';
 import { emailClaim, emailStream } from '../users/email-claim.ts';
 import { streamOf, type Target, toEvents } from './target.ts';
@@ -21,7 +21,7 @@ export type Limits = {
   announce(kind: Kind, id: number, metadata: MetadataContext): Target['prepare'];
 };
 
-type Dependencies = AppendDependencies & { readonly domain: Domain; readonly masterKey: MasterKey };
+type Dependencies = AppendDependencies & { readonly domain: Domain; readonly masterKey: MasterKey; readonly tellLost: TellLost };
 
 export const createLimits = ({ domain, masterKey, ...appending }: Dependencies): Limits => {
   const claims = createClaims(appending);

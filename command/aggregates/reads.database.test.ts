@@ -1,8 +1,11 @@
+// Over 200 lines, because every case goes through the one command side that is set up here.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
+import type { EventId } from '#shared/brands.ts';
+import { streamName } from '#shared/events/streams.ts';
 import { Rejection } from '#shared/rejection.ts';
 import {
   allEvents,
@@ -192,4 +195,14 @@ test.each(others)('on %s it is refused at the start, with the way out', async (_
   await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
     'claim: the command draft reads team, which EventStoreDB cannot hold still until its events are appended: keep the event log in PostgreSQL, or leave `reads` out.',
   );
+});
+
+test('what cannot be read behind a reference is answered as parked, until an operator has looked at it', async () => {
+  const teamId = await form(100);
+  const claimId = await draft(teamId, 50);
+  const [formed] = (await Array.fromAsync(side.eventLog.read(streamName('team', teamId)))).flat();
+  if (formed === undefined) throw new Error('there is no team');
+  const damaged = { ...formed, id: crypto.randomUUID() as EventId, type: 'team.budgeted', data: { teamId, budget: 'much' } };
+  await side.eventLog.append(streamName('team', teamId), 'any', [damaged]);
+  for (const to of [side, other]) await expect(give({ type: 'SubmitClaim', claimId }, to)).rejects.toMatchObject({ code: 'parked' });
 });

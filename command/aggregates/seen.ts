@@ -13,6 +13,8 @@ export type See = (kind: Kind, fields: Row, more?: Seeing) => Promise<Look>;
 
 type Seeing = {
   readonly also?: Expression | undefined;
+  /** Of what is being created, also what says whose its personal fields are. */
+  readonly isCreation?: boolean;
   /** References by which the decision is given states; what is seen behind them is fenced. */
   readonly reads?: readonly string[];
   readonly fence?: Fence;
@@ -20,9 +22,11 @@ type Seeing = {
 
 export const createSee = (domain: Domain, states: States): See => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
-  return async (kind, fields, { also, reads = [], fence } = {}) => {
+  const ofPersons = new Map(Object.values(domain.kinds).map((kind) => [kind, personPaths(kind)]));
+  return async (kind, fields, { also, isCreation = false, reads = [], fence } = {}) => {
     const asked = paths.get(kind) ?? NOTHING;
-    if (asked.size === 0 && also === undefined && reads.length === 0) return lookNowhere;
+    const persons = (isCreation ? ofPersons.get(kind) : undefined) ?? NOTHING;
+    if (asked.size + persons.size === 0 && also === undefined && reads.length === 0) return lookNowhere;
     const seen = new Map<string, AggregateState>();
     const isRead = (field: string): boolean => reads.includes(field);
     const follow = async (from: Kind, { fields: at, asked, isFenced = isRead }: Following): Promise<void> => {
@@ -40,6 +44,7 @@ export const createSee = (domain: Domain, states: States): See => {
       }
     };
     await follow(kind, { fields, asked });
+    if (persons.size > 0) await follow(kind, { fields, asked: persons });
     if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
     const unasked = reads.filter((field) => !asked.has(field));
     await follow(kind, { fields, asked: new Map(unasked.map((field) => [field, NOTHING])) });
@@ -76,6 +81,20 @@ const pathsOf = (domain: Domain, kind: Kind): Paths => {
   return paths;
 };
 
+/** All but the last, which is the person. */
+const personPaths = ({ persons }: Kind): Paths => {
+  const paths: Paths = new Map();
+  for (const path of Object.values(persons)) {
+    let at = paths;
+    for (const field of path.slice(0, -1)) {
+      const further: Paths = at.get(field) ?? new Map();
+      at.set(field, further);
+      at = further;
+    }
+  }
+  return paths;
+};
+
 const collected = (expression: Expression): Paths => {
   const paths: Paths = new Map();
   collect(expression, paths);
@@ -103,6 +122,7 @@ const collect = (expression: Expression, paths: Paths): void => {
     case 'min':
     case 'max':
     case 'caller':
+    case 'callers':
       break;
   }
 };

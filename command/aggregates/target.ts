@@ -4,7 +4,7 @@ import type { Kind } from '#kernel/registry/registry.ts';
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { userIdOf } from '#shared/policy.ts';
+import { ownOf, userIdOf } from '#shared/policy.ts';
 import type { Sent } from '../circumstances.ts';
 import type { Target as AnyTarget } from '../execute.ts';
 
@@ -14,6 +14,7 @@ export const streamOf = ({ name }: Kind, id: number): StreamName => streamName(n
 
 export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context => ({
   callerId: userIdOf(caller),
+  own: ownOf(caller),
   at: circumstances.metadata.at,
   look,
 });

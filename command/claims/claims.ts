@@ -46,7 +46,11 @@ const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 8_000;
 
-export const createClaims = (dependencies: AppendDependencies): Claims => {
+/** Told of what cannot be read of those who hold a place, and why. */
+export type TellLost = (error: unknown, stream: StreamName) => void;
+type Dependencies = AppendDependencies & { readonly tellLost: TellLost };
+
+export const createClaims = (dependencies: Dependencies): Claims => {
   // Those in this process who want the same thing wait for each other, so that only those of other processes conflict.
   const turns = createTurns<StreamName>();
   const inTurn = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
@@ -63,7 +67,7 @@ export const createClaims = (dependencies: AppendDependencies): Claims => {
 type How = { readonly isLooking: boolean; readonly metadata: MetadataContext };
 
 /** Where it only looks, it claims nothing, and refuses as it would otherwise. */
-const claim = async (dependencies: AppendDependencies, wanted: Wanted, { isLooking, metadata }: How): Promise<void> => {
+const claim = async (dependencies: Dependencies, wanted: Wanted, { isLooking, metadata }: How): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
   const expiresAtMs = performance.now() + PATIENCE_MS;
   while (performance.now() < expiresAtMs) {
@@ -89,7 +93,7 @@ export const claimName = (stream: StreamName, version: Version): string => `${st
 type Held = { readonly wanted: Wanted; readonly known: Known<ClaimState>; readonly others: readonly (readonly [string, Holder])[] };
 
 /** Brings the first claim that is not in use one step nearer to its release; where it may be used yet, the others are looked at before. */
-const free = async (dependencies: AppendDependencies, held: Held, metadata: MetadataContext): Promise<'moved' | 'perhaps' | 'in use'> => {
+const free = async (dependencies: Dependencies, held: Held, metadata: MetadataContext): Promise<'moved' | 'perhaps' | 'in use'> => {
   const { wanted, known, others } = held;
   const { decider, stream, holders } = wanted;
   let isUndecided = false;
@@ -114,12 +118,15 @@ const free = async (dependencies: AppendDependencies, held: Held, metadata: Meta
 };
 
 /** Nothing where an event of it cannot be read: it may use its place, and keeps it until an operator has looked at it. */
-const read = async ({ states }: AppendDependencies, holders: Holders, id: number): Promise<Known<AggregateState> | undefined> => {
+const read = async ({ states, tellLost }: Dependencies, holders: Holders, id: number): Promise<Known<AggregateState> | undefined> => {
+  const stream = holders.streamOf(id);
   try {
-    return await states[holders.isPersonal ? 'reload' : 'load'](holders.decider, holders.streamOf(id));
+    return await states[holders.isPersonal ? 'reload' : 'load'](holders.decider, stream);
   } catch (error) {
-    if (isDamage(error)) return undefined;
-    throw error;
+    if (!isDamage(error)) throw error;
+    // It may as well be a fault of ours.
+    tellLost(error, stream);
+    return undefined;
   }
 };
 

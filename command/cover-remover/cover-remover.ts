@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Domain } from '#kernel/registry/registry.ts';
-import { type BlobName, blobOfUpload } from '#shared/blobs/blob-name.ts';
+import type { Defs, Domain, EventInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -58,71 +58,93 @@ const readLost = (lostIn: LostUploadsIn, event: RecordedEvent, log: Log): LostUp
   }
 };
 
-/** The event by which an item may have lost uploads that it had, by their fields, with what it has then. */
-type LostUploads = {
-  readonly stream: StreamName;
-  readonly id: number;
-  readonly version: Version;
-  readonly uploads: Readonly<Record<string, string | null>>;
-};
+/** The event by which an aggregate may have lost uploads that it or one of its items had. */
+type LostUploads = { readonly kind: Kind; readonly stream: StreamName; readonly id: number; readonly version: Version };
 
 type LostUploadDependencies = { readonly eventLog: Pick<EventLog, 'read'>; readonly blobs: Pick<Blobs, 'remove'> };
 
-/** Removes the files that the item had until then, and that nothing names any more. Doing it again removes the same. */
+/** Removes the files that were named until then, and that nothing names any more. Doing it again removes the same. */
 export const removeLostUploads = async ({ eventLog, blobs }: LostUploadDependencies, lost: LostUploads): Promise<void> => {
-  const before = await uploadsBefore(eventLog, lost);
-  for (const [field, path] of Object.entries(lost.uploads)) {
-    const blob = blobIn(lost.id, before[field]);
-    if (blob !== undefined && blob !== blobIn(lost.id, path)) await blobs.remove(blob);
+  const { kind, stream, id, version } = lost;
+  const places = new Map<string, string>();
+  let before: readonly string[] = [];
+  read: for await (const events of eventLog.read(stream))
+    for (const event of events) {
+      if (event.version > version) break read;
+      if (event.version === version) before = [...places.values()];
+      applyTo(places, kind, event);
+    }
+  const kept = new Set(places.values());
+  for (const path of new Set(before)) {
+    const blob = kept.has(path) ? undefined : blobOfUpload(id, path);
+    if (blob !== undefined) await blobs.remove(blob);
   }
 };
 
 /** Nothing where the event leaves the uploads as they are. Throws where the event is damaged. */
 type LostUploadsIn = (event: RecordedEvent) => LostUploads | undefined;
 
-type Losing = { readonly kind: string; readonly fields: readonly string[]; readonly isEnd: boolean };
-
 export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
   const losing = new Map(
-    Object.values(domain.kinds).flatMap((kind) => {
-      const fields = Object.keys(kind.fields).filter((name) => kind.fields[name]?.publicFile);
-      const events = Object.values(kind.events).filter(({ effect }) => fields.length > 0 && effect !== 'creates');
-      return events.map(({ type, effect }): [string, Losing] => [type, { kind: kind.name, fields, isEnd: effect === 'ends' }]);
-    }),
+    Object.values(domain.kinds).flatMap((kind) =>
+      Object.values(kind.events).flatMap((event) => {
+        const mayLose = losesBy(kind, event);
+        return mayLose === undefined ? [] : [[event.type, { kind, mayLose }] as const];
+      }),
+    ),
   );
   return (event) => {
-    const { kind, fields, isEnd } = losing.get(event.type) ?? { kind: '', fields: [], isEnd: false };
-    const uploads = isEnd ? Object.fromEntries(fields.map((field) => [field, null])) : uploadsOf(event, fields);
-    if (Object.keys(uploads).length === 0) return undefined;
+    const { kind, mayLose } = losing.get(event.type) ?? {};
+    if (kind === undefined || !mayLose?.(event.data)) return undefined;
     // Only what stands in clear is needed: nothing has to be unsealed.
-    const id = z.int().positive().parse(event.data[`${kind}Id`]);
-    return { stream: streamName(kind, id), id, version: event.version, uploads };
+    const id = z.int().positive().parse(event.data[`${kind.name}Id`]);
+    return { kind, stream: streamName(kind.name, id), id, version: event.version };
   };
 };
 
-/** What an event says that they are; most say nothing of them. */
-const uploadsOf = ({ data }: Pick<RecordedEvent, 'data'>, fields: readonly string[]): Readonly<Record<string, string | null>> =>
-  Object.fromEntries(
-    fields.flatMap((field) => {
-      const path = data[field];
-      return typeof path === 'string' || path === null ? [[field, path]] : [];
-    }),
-  );
+const uploadsIn = (defs: Defs): readonly string[] => Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
 
-const uploadsBefore = async (
-  eventLog: LostUploadDependencies['eventLog'],
-  { stream, version, uploads }: LostUploads,
-): Promise<Readonly<Record<string, string | null>>> => {
-  const fields = Object.keys(uploads);
-  let known: Readonly<Record<string, string | null>> = {};
-  for await (const events of eventLog.read(stream)) {
-    for (const event of events) {
-      if (event.version >= version) return known;
-      known = { ...known, ...uploadsOf(event, fields) };
-    }
+/** Whether an event may take uploads away; nothing of those that never do. */
+const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) => boolean) | undefined => {
+  const own = uploadsIn(kind.fields);
+  const ofItems = list === undefined ? [] : uploadsIn(list.fields);
+  const isSetting = own.some((name) => name in sets);
+  const says =
+    (names: readonly string[]) =>
+    (data: Row): boolean =>
+      isSetting || names.some((name) => isValue(data[name]));
+  switch (effect) {
+    case 'ends':
+      return own.length > 0 || Object.values(kind.lists).some(({ fields }) => uploadsIn(fields).length > 0) ? () => true : undefined;
+    case 'changes':
+    case 'sets':
+      return own.length > 0 ? says(own) : undefined;
+    case 'updates':
+      return ofItems.length > 0 || isSetting ? says(ofItems) : undefined;
+    case 'removes':
+      return ofItems.length > 0 || isSetting ? () => true : undefined;
+    default:
+      return isSetting && effect !== 'creates' ? () => true : undefined;
   }
-  return known;
 };
 
-const blobIn = (id: number, path: string | null | undefined): BlobName | undefined =>
-  path === null || path === undefined ? undefined : blobOfUpload(id, path);
+const isValue = (value: unknown): value is string | null => typeof value === 'string' || value === null;
+
+/** The uploads of an aggregate after an event, by where they are: `receipts`, or `items/3/receipt`. */
+const applyTo = (places: Map<string, string>, kind: Kind, { type, data }: Pick<RecordedEvent, 'type' | 'data'>): void => {
+  const event = Object.values(kind.events).find((each) => each.type === type);
+  if (event === undefined) return;
+  const { effect, list, sets } = event;
+  const put = (place: string, value: unknown): void => {
+    if (typeof value === 'string') places.set(place, value);
+    else if (value === null) places.delete(place);
+  };
+  if (effect === 'ends') {
+    places.clear();
+    return;
+  }
+  if (list === undefined) for (const name of uploadsIn(kind.fields)) put(name, data[name]);
+  else
+    for (const name of uploadsIn(list.fields)) put(`${list.name}/${data[list.id.name]}/${name}`, effect === 'removes' ? null : data[name]);
+  for (const name of uploadsIn(kind.fields)) if (name in sets) put(name, sets[name]);
+};

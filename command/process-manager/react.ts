@@ -206,7 +206,7 @@ const targetOf = (
       // Nor has an item that was removed, or whose aggregate was never there.
       if (list !== undefined && task.task === 'run' && !itemsOf(fields, list).some((item) => item.id === form[list.id.name])) return [];
       fence.clear();
-      const before = await see(kind, fields, { also: only, reads, fence });
+      const before = await see(kind, fields, { also: only, isCreation, reads, fence });
       const look = reads.length === 0 ? before : bothOf(before, await see(kind, referencesAfter(kind, fields, form), { reads, fence }));
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));

@@ -1,6 +1,8 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
+import { demandComparable } from './comparison.ts';
 
 /**
  * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a value that is null, and of
@@ -13,6 +15,7 @@ export type Expression =
   | { readonly op: 'is'; readonly field: string; readonly value: string | number | boolean | null }
   | { readonly op: 'min' | 'max'; readonly field: string; readonly than: number | string }
   | { readonly op: 'caller'; readonly field: string }
+  | { readonly op: 'callers'; readonly field: string; readonly attribute: string }
   | { readonly op: 'at'; readonly field: string; readonly kind: string; readonly of: Expression }
   | { readonly op: 'some'; readonly field: string; readonly of: Expression };
 
@@ -60,6 +63,11 @@ const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
 const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expression => {
   if (typeof value === 'boolean' && !(name in kind.fields)) return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
   const def = kind.fields[name];
+  const attribute = attributeIn(domain, def, value);
+  if (def !== undefined && attribute !== undefined) {
+    demandComparable(domain, kind.name, { field: name, def, attribute });
+    return { op: 'callers', field: name, attribute };
+  }
   if (def?.kind === 'ref' && value !== null && typeof value !== 'number' && !isOther(value)) {
     const target = domain.kinds[targetOf(def)] as Kind;
     if (target.name === 'user' && value === 'caller') return { op: 'caller', field: name };
@@ -75,6 +83,12 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
     return { op: 'some', field: name, of: resolve(domain, item, (value as { some: unknown }).some) };
   }
   return matches(name, value);
+};
+/** Of which of the caller’s fields a condition wants the value: `{ caller: 'department' }`. */
+const attributeIn = (domain: Domain, def: FieldDef | undefined, value: unknown): string | undefined => {
+  if (def === undefined || typeof value !== 'object' || value === null || !('caller' in value)) return undefined;
+  const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+  return typeof value.caller === 'string' && target?.fields.caller === undefined ? value.caller : undefined;
 };
 /** With what tells it apart. */
 export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({ ...(key !== undefined && { [key]: id.def }), ...fields });

@@ -1,14 +1,14 @@
 import { capital, wire } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
-import { compare, holdsOf, type State } from './holds.ts';
+import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';
 
 /**
  * What a right depends on, flat, as a change carries it along: the owner as `ownerId`, other fields after their aggregate, as
  * `articleStatus`, and those behind a reference after the reference, as `articleAuthorId`. What is not known is not there.
  */
 export type Facts = Readonly<Record<string, unknown>>;
-export type Check = (facts: Facts, callerId: number | null) => boolean;
+export type Check = (facts: Facts, callerId: number | null, own?: Attributes) => boolean;
 /** Behind which references, from the aggregate whose right it is. */
 export type At = { readonly domain: Domain; readonly kind: Kind | undefined; readonly path: readonly string[] };
 
@@ -26,17 +26,17 @@ export const checkOf = (expression: Expression, at: At): Check => {
       return () => expression.value;
     case 'and': {
       const checks = expression.of.map((each) => checkOf(each, at));
-      return (facts, callerId) => checks.every((check) => check(facts, callerId));
+      return (facts, callerId, own) => checks.every((check) => check(facts, callerId, own));
     }
     case 'or': {
       const checks = expression.of.map((each) => checkOf(each, at));
-      return (facts, callerId) => checks.some((check) => check(facts, callerId));
+      return (facts, callerId, own) => checks.some((check) => check(facts, callerId, own));
     }
     case 'not': {
       const check = checkOf(expression.of, at);
       const keys = factsIn(expression.of, at).map(({ key }) => key);
       // Of what is not known, no negation is true either.
-      return (facts, callerId) => keys.every((key) => facts[key] !== undefined) && !check(facts, callerId);
+      return (facts, callerId, own) => keys.every((key) => facts[key] !== undefined) && !check(facts, callerId, own);
     }
     case 'is': {
       const key = keyOf(at, expression.field);
@@ -51,12 +51,16 @@ export const checkOf = (expression: Expression, at: At): Check => {
       const key = keyOf(at, expression.field);
       return (facts, callerId) => callerId !== null && facts[key] === callerId;
     }
+    case 'callers': {
+      const key = keyOf(at, expression.field);
+      return (facts, _callerId, own) => isSame(facts[key], own?.[expression.attribute]);
+    }
     case 'at':
       return behind(expression, at);
     case 'some': {
       const key = keyOf(at, expression.field);
       const holds = holdsOf(expression.of);
-      return (facts, callerId) => itemsIn(facts[key]).some((item) => holds(item, callerId, findNothing));
+      return (facts, callerId, own) => itemsIn(facts[key]).some((item) => holds(item, callerId, findNothing, own));
     }
   }
 };
@@ -70,7 +74,7 @@ const findNothing = (): undefined => undefined;
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
   const check = checkOf(expression.of, thereOf(expression, at));
   const keys = factsIn(expression, at).map(({ key }) => key);
-  return (facts, callerId) => keys.some((key) => facts[key] !== undefined) && check(facts, callerId);
+  return (facts, callerId, own) => keys.some((key) => facts[key] !== undefined) && check(facts, callerId, own);
 };
 
 const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, path }: At): At => ({
@@ -138,6 +142,8 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
         : never;
     case 'caller':
       return callerLeft(facts[keyOf(at, expression.field)]);
+    case 'callers':
+      return attributeLeft(expression, facts[keyOf(at, expression.field)]);
     case 'some':
       return or(...itemsIn(facts[keyOf(at, expression.field)]).map((item) => leftOfItem(expression.of, item)));
     default:
@@ -146,6 +152,9 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
 };
 
 const callerLeft = (id: unknown): Expression => (typeof id === 'number' ? { op: 'caller', field: String(id) } : never);
+
+const attributeLeft = ({ attribute }: Extract<Expression, { op: 'callers' }>, value: unknown): Expression =>
+  value === undefined || value === null ? never : { op: 'callers', field: JSON.stringify(value), attribute };
 
 const leftOfItem = (expression: Expression, item: State): Expression => {
   switch (expression.op) {
@@ -157,6 +166,8 @@ const leftOfItem = (expression: Expression, item: State): Expression => {
       return negate(leftOfItem(expression.of, item));
     case 'caller':
       return callerLeft(item[expression.field]);
+    case 'callers':
+      return attributeLeft(expression, item[expression.field]);
     default:
       return holdsOf(expression)(item, null, findNothing) ? always : never;
   }

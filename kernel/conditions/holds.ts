@@ -3,8 +3,10 @@ import type { Expression } from './expression.ts';
 export type State = Readonly<Record<string, unknown>>;
 /** What a reference leads to, as of when the condition is asked; nothing if it was never there. */
 export type Find = (kind: string, id: unknown) => State | undefined;
+/** The values of the caller’s own fields that conditions ask for. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
 /** Whether a condition is true of an aggregate for a caller, who has no id if nobody is signed in. */
-export type Holds = (state: State, callerId: number | null, find: Find) => boolean;
+export type Holds = (state: State, callerId: number | null, find: Find, own?: Attributes) => boolean;
 
 const compiled = new WeakMap<Expression | ReadonlySet<Expression>, Holds>();
 
@@ -24,12 +26,18 @@ export const anyHoldsOf = (expressions: ReadonlySet<Expression>): Holds => {
 
 const anyOf = (all: readonly Holds[]): Holds => {
   const [first = () => false, ...others] = all;
-  return others.reduce((one, other) => (state, callerId, find) => one(state, callerId, find) || other(state, callerId, find), first);
+  return others.reduce(
+    (one, other) => (state, callerId, find, own) => one(state, callerId, find, own) || other(state, callerId, find, own),
+    first,
+  );
 };
 
 const allOf = (all: readonly Holds[]): Holds => {
   const [first = () => true, ...others] = all;
-  return others.reduce((one, other) => (state, callerId, find) => one(state, callerId, find) && other(state, callerId, find), first);
+  return others.reduce(
+    (one, other) => (state, callerId, find, own) => one(state, callerId, find, own) && other(state, callerId, find, own),
+    first,
+  );
 };
 
 const compile = (expression: Expression): Holds => {
@@ -44,7 +52,7 @@ const compile = (expression: Expression): Holds => {
       return anyOf(expression.of.map(holdsOf));
     case 'not': {
       const holds = holdsOf(expression.of);
-      return (state, callerId, find) => !holds(state, callerId, find);
+      return (state, callerId, find, own) => !holds(state, callerId, find, own);
     }
     case 'is': {
       const { field, value } = expression;
@@ -60,21 +68,28 @@ const compile = (expression: Expression): Holds => {
       const { field } = expression;
       return (state, callerId) => callerId !== null && state[field] === callerId;
     }
+    case 'callers': {
+      const { field, attribute } = expression;
+      return (state, _callerId, _find, own) => isSame(state[field], own?.[attribute]);
+    }
     case 'at': {
       const { field, kind } = expression;
       const holds = holdsOf(expression.of);
-      return (state, callerId, find) => {
+      return (state, callerId, find, own) => {
         const found = find(kind, state[field]);
-        return found !== undefined && holds(found, callerId, find);
+        return found !== undefined && holds(found, callerId, find, own);
       };
     }
     case 'some': {
       const { field } = expression;
       const holds = holdsOf(expression.of);
-      return (state, callerId, find) => ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find));
+      return (state, callerId, find, own) => ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find, own));
     }
   }
 };
+
+/** What has no value is the same as nothing. */
+export const isSame = (value: unknown, own: unknown): boolean => value !== undefined && value !== null && value === own;
 
 /** Not a number, which no comparison is true of, if there is no value. Instants and dates are texts in the order of time. */
 export const compare = (value: unknown, than: number | string): number => {

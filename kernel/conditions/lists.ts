@@ -79,6 +79,7 @@ const walk = (domain: Domain, kind: Kind, expression: Expression, note: Note): v
     case 'min':
     case 'max':
     case 'caller':
+    case 'callers':
       break;
   }
 };

@@ -1,3 +1,4 @@
+// Over 200 lines, because one domain is read here in every way that a condition can be.
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { describeReadings } from '../../test/readings.ts';
 import { describeTold } from '../../test/told.ts';
@@ -6,7 +7,20 @@ import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
 
 /** Every part that a condition can have, with what is null, absent or ended along paths of two references. */
-const base = domain({ name: 'conditions', roles: ['clerk', 'approver', 'auditor'] });
+const base = domain({
+  name: 'conditions',
+  roles: ['clerk', 'approver', 'auditor'],
+  user: {
+    fields: {
+      trade: choice('travel', 'meals', 'other').optional(),
+      region: line(10).optional(),
+      grade: integer(0, 9).optional(),
+      place: ref('team').optional(),
+      trusted: flag().default(false),
+    },
+    fieldRights: { changeStanding: { writes: ['trade', 'region', 'grade', 'place', 'trusted'] } },
+  },
+});
 const { aggregate, user } = base;
 
 const team = aggregate('team', {
@@ -24,7 +38,7 @@ const team = aggregate('team', {
       anyone: { open: true, budget: { max: 3 } },
       clerk: ['own', { budget: { min: 7 } }],
       approver: { lead: { caller: false } },
-      auditor: { since: { not: null } },
+      auditor: [{ since: { not: null } }, { open: { caller: 'trusted' }, budget: { caller: 'grade' } }],
       admin: { lead: null },
     },
     write: { signedIn: { budget: { not: [1, 2] } }, approver: [{ open: false }, { since: { min: '2026-02-01' } }] },
@@ -55,7 +69,7 @@ const claim = aggregate('claim', {
     audited: { sets: { status: 'submitted' }, internal: true },
     withdrawn: { ends: true },
   },
-  facts: { foreign: { employee: { caller: false } } },
+  facts: { foreign: { employee: { caller: false } }, alike: { kind: { caller: 'trade' } }, here: { team: { caller: 'place' } } },
   commands: {
     draft: { emits: 'drafted' },
     move: { emits: 'moved' },
@@ -76,9 +90,14 @@ const claim = aggregate('claim', {
   rights: {
     read: {
       anyone: 'paid',
-      clerk: ['paid', 'own', { submitted: true, team: 'own' }],
-      approver: [{ draft: false, foreign: true }, { team: { lead: { caller: true }, budget: { min: 5 } } }, 'travel'],
-      auditor: [{ status: { not: 'draft' } }, { team: null }],
+      clerk: ['paid', 'own', { submitted: true, team: 'own' }, { draft: true, alike: true }],
+      approver: [
+        { draft: false, foreign: true },
+        { team: { lead: { caller: true }, budget: { min: 5 } } },
+        'travel',
+        { here: true, draft: false },
+      ],
+      auditor: [{ status: { not: 'draft' } }, { team: null }, { alike: false, here: false, purpose: { caller: 'region' } }],
     },
     write: { signedIn: { own: true, team: { not: null } }, approver: [{ travel: false, own: false }, { purpose: null }] },
   },
@@ -91,7 +110,10 @@ const remark = aggregate('remark', {
   commands: { add: { emits: 'added' }, remove: { emits: 'removed' } },
   rights: {
     read: { as: 'claim' },
-    write: { signedIn: ['own', { claim: { team: 'own' } }], auditor: { claim: { team: { open: true }, meals: false } } },
+    write: {
+      signedIn: ['own', { claim: { team: 'own' } }],
+      auditor: { claim: { team: { open: true, budget: { caller: 'grade' } }, meals: false } },
+    },
   },
 });
 
@@ -180,7 +202,11 @@ const task = aggregate('task', {
   rights: {
     read: {
       anyone: 'done',
-      clerk: ['done', { open: true, crew: { hands: { some: { who: 'caller', skill: { min: 3 } } } } }],
+      clerk: [
+        'done',
+        { open: true, crew: { hands: { some: { who: 'caller', skill: { min: 3 } } } } },
+        { open: true, crew: { hands: { some: { skill: { caller: 'grade' } } } } },
+      ],
       approver: [{ crew: { union: { officers: { some: { user: 'caller' } } } } }, { open: true, crew: { union: { open: true } } }],
       auditor: { secret: false, crew: { ours: false } },
     },

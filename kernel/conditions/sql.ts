@@ -14,6 +14,8 @@ export type SqlWriter<Sql> = {
   table(name: string): Sql;
   /** The id of the caller, null if nobody is signed in; read only where a condition asks for it. */
   readonly viewer: Sql;
+  /** The caller’s own value of a field of users, null if there is none; read only where a condition asks for it. */
+  attribute(name: string): Sql;
 };
 
 /** The row that a condition is asked of, with those that the statement has joined to it already, by the names of the references. */
@@ -50,6 +52,8 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
       return sql`${of(expression.field)} <= ${constant(expression.than)}`;
     case 'caller':
       return sql`${of(expression.field)} = ${writer.viewer}`;
+    case 'callers':
+      return sql`${of(expression.field)} = ${writer.attribute(expression.attribute)}`;
     case 'at':
       return behindSql(writer, expression, place, depth);
     case 'some': {

@@ -24,6 +24,8 @@ export const wordsOf = (expression: Expression, place: Place = { path: [] }): st
       return `${thing(expression.field, place)} is at most ${shownAs(expression.than)}`;
     case 'caller':
       return `the caller is ${whom(expression.field, place)}`;
+    case 'callers':
+      return `${thing(expression.field, place)} is the caller’s ${spaced(expression.attribute)}`;
     case 'at':
       return behind(expression, place);
     case 'some':
@@ -41,6 +43,8 @@ const negationOf = (expression: Expression, place: Place): string => {
       return `${thing(expression.field, place)} is not ${shownAs(expression.value)}`;
     case 'caller':
       return `the caller is not ${whom(expression.field, place)}`;
+    case 'callers':
+      return `${thing(expression.field, place)} is not the caller’s ${spaced(expression.attribute)}`;
     default:
       return `not (${wordsOf(expression, place)})`;
   }

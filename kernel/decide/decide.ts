@@ -1,5 +1,5 @@
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
-import { capital, wire } from '../registry/names.ts';
+import { capital, targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
@@ -31,13 +31,15 @@ type Parts = { readonly command: CommandInfo; readonly evolve: Evolve; readonly 
 
 const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: Parts): Decide => {
   const isCreation = command.kind === 'create';
+  const identified = isCreation ? identifiedBy(domain, kind) : undefined;
   const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
   const guard = guardOf(domain, kind, command.when);
   const choose = choiceOf(domain, kind, command);
   const invariants = Object.entries(kind.invariants).map(([name, condition]) => invariantOf(domain, kind, { name, condition }));
   return (form, state, context) => {
-    const before = begun(form, state);
-    if (before === undefined) return [];
+    const started = begun(form, state);
+    if (started === undefined) return [];
+    const before = identified?.(started, context) ?? started;
     if (isCreation) guard(before.fields, context);
     const metadata = metadataOf(context);
     const events: Happened[] = [];
@@ -46,7 +48,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       const drafted = after.status === 'present' ? draft.dataOf(form, after, computed) : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
-        draft.demandUploads(Number(before.fields.id), data, before.lostUploads);
+        draft.demandUploads(before, data);
         const event = { type: draft.type, data };
         events.push(event);
         after = evolve(after, { ...event, metadata });
@@ -69,18 +71,42 @@ const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']
   actor: callerId === null ? 'anonymous' : `user:${callerId}`,
 });
 
-/** What is about to be: who and what it belongs to, and what its form refers to, of which rights and guards are asked. */
+/** What is about to be: who and what it belongs to, and what its form says, of which rights and guards are asked. */
 export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
   const given = Object.values(kind.events).flatMap(({ effect, content }) => (effect === 'creates' ? content : []));
-  const references = given.filter((name) => kind.fields[name]?.kind === 'ref');
-  const identity = [...new Set([...kind.identity, ...references])].map((name) => [name, wire(name, kind.fields[name])] as const);
+  // What was uploaded is none of the aggregate before it is.
+  const plain = given.filter((name) => kind.fields[name]?.kind !== 'upload');
+  const said = [...new Set([...kind.identity, ...plain])].map((name) => [name, wire(name, kind.fields[name])] as const);
   return (form, state) => {
     if (state.status !== 'absent' || state.abandoned !== undefined) throw new Rejection('id_taken');
     const fields: Record<string, unknown> = { id: form[`${kind.name}Id`] };
-    for (const [name, key] of identity) fields[name] = form[key];
+    for (const [name, key] of said) fields[name] = form[key] ?? kind.fields[name]?.initial ?? null;
     return { status: 'present', fields, lostUploads: '' };
   };
 };
+
+/**
+ * Whose the personal fields are, where a path says so: whom it leads to now. What it goes over never changes and outlasts its aggregate, so that
+ * nothing has to hold it still until the events are appended.
+ */
+const identifiedBy = (domain: Domain, kind: Kind): ((started: Present, context: Context) => Present) | undefined => {
+  const paths = Object.entries(kind.persons);
+  if (paths.length === 0) return undefined;
+  const follow = (from: Kind, fields: Row, { path: [name = '', ...further], look }: Following): unknown => {
+    const def = from.fields[name];
+    const target = def && domain.kinds[targetOf(def)];
+    if (further.length === 0 || target === undefined) return fields[name];
+    const state = look(target.name, fields[name]);
+    if (state.status === 'absent') throw new Rejection(notFound(target.name));
+    return follow(target, state.fields, { path: further, look });
+  };
+  return (started, { look }) => {
+    const persons = paths.map(([name, path]) => [name, follow(kind, started.fields, { path, look })] as const);
+    return { ...started, fields: { ...started.fields, ...Object.fromEntries(persons) } };
+  };
+};
+
+type Following = { readonly path: readonly string[]; readonly look: Context['look'] };
 
 const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: AggregateState) => Present | undefined) => {
   const required = command.form.filter((name) => kind.fields[name]?.personal !== undefined && !kind.fields[name]?.optional);

@@ -51,11 +51,11 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
     case 'updates':
     case 'moves':
     case 'removes': {
-      const fold = itemFoldOf(kind, event);
+      const [fold, lost] = [itemFoldOf(kind, event), lostUploadsOf(kind, event)];
       return (state, happened) => {
         if (state.status !== 'present') return state;
         const folded = fold(state, happened.data);
-        return { ...folded, fields: { ...folded.fields, ...set(happened) } };
+        return { ...folded, fields: { ...folded.fields, ...set(happened) }, lostUploads: lost(state, happened.data) };
       };
     }
   }

@@ -6,7 +6,7 @@ import { typeOfCommand } from './decide.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
-/** Of every aggregate in the tests, and of the user who is the owner. */
+/** Of every aggregate in the tests, and of the user who is the owner of all of them. */
 export const ID = 8;
 export const OWNER = 1;
 const AT = '2026-01-02T03:04:05.678Z';
@@ -25,7 +25,8 @@ export const rulesOf = (domain: Domain) => ({
     const kind = domain.kinds[name];
     assert(kind, `${name} is in the domain`);
     const decider = deciderOf(domain, kind);
-    const ids = Object.fromEntries(kind.identity.map((field) => [wire(field, kind.fields[field]), field === kind.owner ? OWNER : ID]));
+    const isOwner = (field: string): boolean => field === kind.owner || field in kind.persons;
+    const ids = Object.fromEntries(kind.identity.map((field) => [wire(field, kind.fields[field]), isOwner(field) ? OWNER : ID]));
     const happened = (told: Told<A>) => {
       const [event, data] = typeof told === 'string' ? [told, {}] : told;
       const metadata = { at: AT, actor: `user:${OWNER}` } as const;

@@ -17,7 +17,13 @@ const order = aggregate('purchaseOrder', {
   parent: 'costCentre',
   owner: 'buyer',
   fields: { costCentre: ref(budget), buyer: ref(user), amount: integer(0, 100), status: states('draft', 'sent') },
-  events: { made: { creates: ['amount'] }, changed: { changes: ['amount'] }, sent: { sets: { status: 'sent' } }, dropped: { ends: true } },
+  events: {
+    made: { creates: ['amount'] },
+    changed: { changes: ['amount'] },
+    taken: { changes: ['amount'], sets: { status: 'draft' } },
+    sent: { sets: { status: 'sent' } },
+    dropped: { ends: true },
+  },
   facts: { small: { amount: { max: 10 } }, notEmpty: { amount: { min: 1 } } },
   refusals: { draft: 'The order was sent and cannot be changed.', small: { code: 'needs_approval', says: 'Somebody must approve it.' } },
   invariants: { withinLimit: 'small', hasAmount: 'notEmpty' },
@@ -26,7 +32,7 @@ const order = aggregate('purchaseOrder', {
     change: { emits: 'changed', when: 'draft' },
     send: { emits: 'sent', when: { draft: true, notEmpty: true } },
     drop: { emits: 'dropped', when: [{ sent: false }, { buyer: 'caller' }] },
-    take: { emits: 'changed', when: { buyer: 'caller' } },
+    take: { emits: 'taken', when: { buyer: 'caller' } },
   },
   rights: { read: { anyone: true } },
 });

@@ -1,6 +1,6 @@
 import { deleted, isNot, notFound, Rejection } from '#shared/rejection.ts';
 import { resolve } from '../conditions/expression.ts';
-import { type Find, type Holds, holdsOf } from '../conditions/holds.ts';
+import { type Attributes, type Find, type Holds, holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
@@ -9,7 +9,13 @@ import { ABSENT, type AggregateState } from './state.ts';
 /** The states of what references lead to, as they were seen just before. */
 export type Look = (kind: string, id: unknown) => AggregateState;
 /** Who decides, when, and what is seen of others. */
-export type Context = { readonly callerId: number | null; readonly at: string; readonly look: Look };
+export type Context = {
+  readonly callerId: number | null;
+  /** The caller’s own fields, as far as conditions ask for them. */
+  readonly own?: Attributes | undefined;
+  readonly at: string;
+  readonly look: Look;
+};
 
 export const lookNowhere: Look = () => ABSENT;
 
@@ -32,9 +38,9 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
     holds: holdsOf(resolve(domain, kind, condition)),
     refuse: refusing(domain, kind, condition),
   }));
-  return (fields, { callerId, look }) => {
+  return (fields, { callerId, own, look }) => {
     const find = findBy(look);
-    for (const { holds, refuse } of parts) if (!holds(fields, callerId, find)) throw rejection(refuse(fields, look));
+    for (const { holds, refuse } of parts) if (!holds(fields, callerId, find, own)) throw rejection(refuse(fields, look));
   };
 };
 
@@ -50,8 +56,8 @@ export const invariantOf = (
 ): Guard => {
   const holds = holdsOf(resolve(domain, kind, condition));
   const refusal = refusalOfInvariant(kind, [name, condition]);
-  return (fields, { callerId, look }) => {
-    if (!holds(fields, callerId, findBy(look))) throw rejection(refusal);
+  return (fields, { callerId, own, look }) => {
+    if (!holds(fields, callerId, findBy(look), own)) throw rejection(refusal);
   };
 };
 

@@ -6,12 +6,12 @@ import { lending } from '../../test/toy/lending.ts';
 import { domain } from '../declare/domain.ts';
 import { email, line, states } from '../declare/fields.ts';
 import { assemble } from '../registry/assemble.ts';
-import type { Kind } from '../registry/registry.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
 import { limitsOf } from './limits.ts';
 import type { AggregateState } from './state.ts';
 
 const present = (fields: object): AggregateState => ({ status: 'present', fields: { id: 8, ...fields }, lostUploads: '' });
-const among = (of: typeof lending, kind: string, limit: string, state: AggregateState) =>
+const among = (of: Domain, kind: string, limit: string, state: AggregateState) =>
   limitsOf(of, of.kinds[kind] as Kind)
     .find(({ name }) => name === limit)
     ?.among(state);
@@ -82,7 +82,7 @@ test('what an event sets counts, and not what it would be otherwise', () => {
 
 /** Storage: a log that has such events is out there. */
 test('claims are recorded in streams of their own, as they always were', () => {
-  const typesOf = (of: typeof lending) => catalogueOf(of).definitions.map(({ type }) => type);
+  const typesOf = (of: Domain) => catalogueOf(of).definitions.map(({ type }) => type);
   expect(typesOf(expenses).filter((type) => /^limit\.|claim_abandoned$/.test(type))).toEqual([]);
   const find = (type: string) => {
     const { version, visibility, stream, schema, example } = catalogueOf(lending).find(type) ?? {};

@@ -1,38 +1,58 @@
 import { isUploadOf, isUploadPath } from '#shared/blobs/upload-name.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { EventInfo, Kind, Row } from '../registry/registry.ts';
+import type { Defs, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { itemsOf } from './items.ts';
 import type { Present } from './state.ts';
 
 /**
- * An upload belongs to its item, so that no other may name it, and never comes back once lost. Its file is removed then.
- * Uploads are the fields of which everybody who knows the address sees the file.
+ * An upload belongs to one field of an aggregate, or of one of its items, so that no other may name it, and never comes back once lost.
+ * Its file is removed then.
  */
-const uploadsIn = (kind: Kind, names: readonly string[]): readonly string[] => names.filter((name) => kind.fields[name]?.publicFile);
+const uploadsIn = (defs: Defs, names: readonly string[]): readonly string[] => names.filter((name) => defs[name]?.kind === 'upload');
 
-/** The uploads that the item has lost, once an event has happened to it. */
+/** The uploads that the aggregate has lost, once an event has happened to it. */
 export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => string) => {
-  const names = uploadsIn(kind, [...event.values, ...Object.keys(event.sets)]);
+  const { list, effect, sets } = event;
+  const names = uploadsIn(kind.fields, [...event.values, ...Object.keys(sets)]);
+  const ofItem = list === undefined ? [] : uploadsIn(list.fields, Object.keys(list.fields));
+  if (names.length + ofItem.length === 0) return ({ lostUploads }) => lostUploads;
   return ({ fields, lostUploads }, data) => {
     let lost = lostUploads;
-    for (const name of names) {
-      const had = fields[name];
-      const has = name in event.sets ? event.sets[name] : data[name];
+    const lose = (had: unknown, has: unknown): void => {
       if (typeof had === 'string' && isUploadPath(had) && has !== undefined && has !== had) lost += `${had}\n`;
-    }
+    };
+    for (const name of names) lose(fields[name], name in sets ? sets[name] : data[name]);
+    const item = list && ofItem.length > 0 ? itemsOf(fields, list).find(({ id }) => id === data[list.id.name]) : undefined;
+    if (item !== undefined) for (const name of ofItem) lose(item[name], effect === 'removes' ? null : data[name]);
     return lost;
   };
 };
 
 /** Refuses an event that names an upload of something else, or a lost one. */
-export const demandOwnUploads = (kind: Kind, event: EventInfo): ((id: number, data: Row, lostUploads: string) => void) => {
-  const names = uploadsIn(kind, event.values);
-  return (id, data, lostUploads) => {
+export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => void) => {
+  const { list } = event;
+  const names = list === undefined ? uploadsIn(kind.fields, event.values) : uploadsIn(list.fields, Object.keys(list.fields));
+  const isHeld = holderIn(kind);
+  const wanted = (name: string): string =>
+    (list?.fields ?? kind.fields)[name]?.mayBeElsewhere
+      ? `Must be an upload that this ${kind.name} has, or a picture elsewhere.`
+      : `Must be an upload of this ${kind.name} that nothing else names.`;
+  return (before, data) => {
+    const { fields, lostUploads } = before;
     for (const name of names) {
       const path = data[name];
-      if (typeof path !== 'string' || !isUploadPath(path)) continue;
-      if (isUploadOf(id, path) && !lostUploads.includes(`${path}\n`)) continue;
-      const detail = `Must be an upload that this ${kind.name} has, or a picture elsewhere.`;
-      throw new Rejection('invalid_command', { errors: [{ pointer: `/${name}`, detail }] });
+      if (typeof path !== 'string' || !isUploadPath(path) || (list === undefined && path === fields[name])) continue;
+      if (isUploadOf(Number(fields.id), path) && !lostUploads.includes(`${path}\n`) && !isHeld(fields, path)) continue;
+      throw new Rejection('invalid_command', { errors: [{ pointer: `/${name}`, detail: wanted(name) }] });
     }
   };
+};
+
+/** Whether a field of an aggregate or of its items has an upload. */
+const holderIn = (kind: Kind): ((fields: Row, path: string) => boolean) => {
+  const own = uploadsIn(kind.fields, Object.keys(kind.fields));
+  const ofItems = Object.values(kind.lists).map((list) => [list, uploadsIn(list.fields, Object.keys(list.fields))] as const);
+  return (fields, path) =>
+    own.some((name) => fields[name] === path) ||
+    ofItems.some(([list, names]) => names.length > 0 && itemsOf(fields, list).some((item) => names.some((name) => item[name] === path)));
 };

@@ -1,5 +1,4 @@
-// Over 200 lines, because it is one type: what an author may write of an aggregate.
-// What authors of aggregates write, as types: one file, because each part is inferred from the others and read with them.
+// Over 200 lines, because it is one type: what authors write of an aggregate; each part is inferred from the others and read with them.
 import type { Asked, Condition, ValueMatch } from './conditions.ts';
 import type { Choice, Field, Fields, Instant, List, Ref, States, TargetOf, ValueOf, ValuesOf } from './fields.ts';
 import type { CustomFilter, Expression, Projections } from './hatches.ts';
@@ -348,7 +347,21 @@ export type Declaration<
   readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
 };
 
-export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C> extends Asked<Condition<Fact, F, D>> {
+declare const MORE: unique symbol;
+/** What else is said of an aggregate, as far as clients are typed by it. */
+export type More<Names, Label, Guards, Filters, Invariants, Limits> = {
+  readonly names?: Names;
+  readonly label?: Label;
+  readonly fieldRights?: Guards;
+  readonly filters?: Filters;
+  readonly invariants?: Invariants;
+  readonly limits?: Limits;
+};
+type Named = { readonly [name: string]: unknown };
+
+export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C, More = unknown>
+  extends Asked<Condition<Fact, F, D>> {
+  readonly [MORE]?: { readonly facts: Fact; readonly more: More };
   readonly kind: Kind;
   readonly fields: F;
   readonly derived: D;
@@ -356,6 +369,8 @@ export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact ext
   readonly commands: C;
   readonly declaration: AnyDeclaration;
 }
+/** The parts that clients are typed by. */
+type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<Declaration<Role, F, D, E, K, C, O, P>>;
 /** As the registry reads it: the one place where types end. */
 export type AnyDeclaration = Declaration<string, Fields, Record<string, never>, unknown, unknown, unknown, unknown, unknown>;
 export type AnyAggregate = {
@@ -376,10 +391,25 @@ export const declareFor =
     const K extends { readonly [name: string]: Condition<Facts<F, unknown, O>['fact'], F, D> } = Record<never, never>,
     const O extends Keys<F, unknown>['reference'] | undefined = undefined,
     const P extends Keys<F, unknown>['reference'] | undefined = undefined,
+    const Names extends Named = Record<never, never>,
+    const Label extends string | undefined = undefined,
+    // What is wrong with one of these is said where it stands, because they are held against what can be declared before they are inferred.
+    const Guards extends Part<Role, F, D, E, K, C, O, P>['fieldRights'] = Record<never, never>,
+    const Filters extends Part<Role, F, D, E, K, C, O, P>['filters'] = Record<never, never>,
+    const Invariants extends Part<Role, F, D, E, K, C, O, P>['invariants'] = Record<never, never>,
+    const Limits extends Part<Role, F, D, E, K, C, O, P>['limits'] = Record<never, never>,
   >(
     kind: Kind,
-    declaration: Declaration<Role, F, D, E, K, C, O, P>,
-  ): Aggregate<Kind, F, D, E, Facts<F, K, O>['fact'], C> => ({
+    declaration: Declaration<Role, F, D, E, K, C, O, P> & More<Names, Label, Guards, Filters, Invariants, Limits>,
+  ): Aggregate<
+    Kind,
+    F,
+    D,
+    E,
+    Facts<F, K, O>['fact'],
+    C,
+    { owner: O; parent: P } & Required<More<Names, Label, Guards, Filters, Invariants, Limits>>
+  > => ({
     kind,
     fields: declaration.fields,
     derived: declaration.derived ?? ({} as D),

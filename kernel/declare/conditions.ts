@@ -16,7 +16,8 @@ export type Condition<Fact extends string, F extends Fields, D> =
 export type Match<Fact extends string, F extends Fields, D> = {
   readonly [K in Fact | keyof F | keyof D]?: K extends Fact ? boolean : K extends keyof F ? MatchOf<F[K]> : ValueMatch<number>;
 };
-type MatchOf<X> =
+type MatchOf<X> = (X extends List<Fields> ? never : CallersMatch) | MatchOfOwn<X>;
+type MatchOfOwn<X> =
   X extends List<infer I>
     ? ListMatch<I>
     : X extends Ref<infer A, infer N>
@@ -24,6 +25,10 @@ type MatchOf<X> =
       : X extends Field<infer T>
         ? ValueMatch<T>
         : never;
+type CallersMatch = {
+  /** It has the value that this field of the caller has, as users are declared: `{ department: { caller: 'department' } }`. */
+  readonly caller: string;
+};
 type ListMatch<I extends Fields> = {
   /** One of the items is so: `{ members: { some: { user: 'caller' } } }`. */
   readonly some: Match<never, I, unknown>;

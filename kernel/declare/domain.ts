@@ -14,16 +14,19 @@ type UserEvents = {
   readonly updated: UserEvent;
   readonly deleted: UserEvent;
 };
-export type User<Role extends string, F extends Fields> = Aggregate<
+/** Of its rights, only who reads what is said; what authors add has others besides. */
+type UserGuards = { readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] } };
+export type User<Role extends string, F extends Fields, Guards = unknown> = Aggregate<
   'user',
   UserFields<Role> & F,
   Record<never, never>,
   UserEvents,
   'caller',
-  never
+  never,
+  { readonly label: 'name'; readonly fieldRights: UserGuards & Guards }
 >;
 
-type Options<Role extends string, F extends Fields> = {
+type Options<Role extends string, F extends Fields, Guards> = {
   /** Of the domain, in texts for people. */
   readonly name: string;
   /** Of the users; `admin` is there besides. */
@@ -49,18 +52,23 @@ type Options<Role extends string, F extends Fields> = {
       undefined,
       undefined,
       Condition<'caller', F, unknown>
-    >['fieldRights'];
+    >['fieldRights'] &
+      Guards;
   };
 };
 
 /** The roles of a domain and its users, with which its aggregates and views are declared. */
-export const domain = <const Role extends string, F extends Fields = Record<never, never>>({
+export const domain = <
+  const Role extends string,
+  F extends Fields = Record<never, never>,
+  const Guards extends { readonly [name: string]: unknown } = Record<never, never>,
+>({
   name,
   roles,
   means,
   signUp = roles[0],
   user: added,
-}: Options<Role, F>) => {
+}: Options<Role, F, Guards>) => {
   const aggregate = declareFor<Role>();
   const content = ['name', 'email', 'role', ...Object.keys(added?.fields ?? {})] as readonly string[] as readonly never[];
   const user = aggregate('user', {
@@ -99,5 +107,5 @@ export const domain = <const Role extends string, F extends Fields = Record<neve
       ...added?.fieldRights,
     } as never,
   });
-  return { name, roles, signUp, aggregate, view: viewFor<Role>(), user: user as unknown as User<Role, F> };
+  return { name, roles, signUp, aggregate, view: viewFor<Role>(), user: user as unknown as User<Role, F, Guards> };
 };

@@ -38,7 +38,8 @@ export type FieldDef = {
   readonly ordered?: boolean;
   readonly one?: string;
   readonly max?: number;
-  readonly publicFile?: boolean;
+  /** Of uploads: it may be an address elsewhere. */
+  readonly mayBeElsewhere?: boolean;
   readonly says?: string;
   /** Of choices: what some of the words mean. */
   readonly means?: Readonly<Record<string, string>>;
@@ -57,25 +58,38 @@ type OfKernel = {
 
 declare const VALUE: unique symbol;
 declare const TARGET: unique symbol;
+declare const NAMED: unique symbol;
+declare const SAID: unique symbol;
+
+/** What was said of a field beside its value, carried by its type alone: clients are typed by it. */
+export interface Said<out S> {
+  readonly [SAID]: S;
+}
+/** Options can be given in any order. */
+type SaidOf<X> = X extends Said<infer S> ? Said<S> : unknown;
 
 /** A field whose value in the state is a `T`. */
 export interface Field<out T> {
   readonly def: FieldDef;
   readonly [VALUE]?: T;
   /** Null until it is set. */
-  optional(): Field<T | null>;
+  optional(): Field<T | null> & SaidOf<this>;
   /** The value if a form does not name it. */
-  default(value: T): Field<T>;
+  default(value: T): this & Said<{ readonly default: true }>;
   /** Lists can be asked for one value of it, by its name or the one given: `?tag=engines`. */
-  filter(name?: string): this;
+  filter(): this & Said<{ readonly filter: true }>;
+  /** The same, by a name of its own. */
+  filter<const Name extends string>(name: Name): this & Said<{ readonly filter: Name }>;
   /** Lists can be ordered by it: instants only. */
-  sort(): this;
+  sort(): this & Said<{ readonly sort: true }>;
   /** Its words are found by `?q=`; what weighs `A` counts most. */
-  search(weight: 'A' | 'B' | 'C' | 'D'): this;
+  search(weight: 'A' | 'B' | 'C' | 'D'): this & Said<{ readonly search: true }>;
   /** No two aggregates have the same, whatever its case. */
   unique(): this;
-  /** It belongs to a person, the owner unless `of` names another reference to a user: it is encrypted in the log, and erased with the person. Then `erased` is shown. */
-  personal(options?: { of?: string; erased?: string }): this;
+  /** It belongs to a person: the owner, or whom `of` names by another reference to a user, or by a path to one (`'claim.employee'`). It is encrypted in the log, and erased with the person. Then `erased` is shown. */
+  personal(options: { of?: string; erased: string }): this;
+  /** The same; once it is erased it is null. */
+  personal(options?: { of?: string }): this & Said<{ readonly erasable: true }>;
   /** What it is, for documentation. */
   says(text: string): this;
   /** A value that documentation shows. */
@@ -87,7 +101,6 @@ export interface Choice<V extends string> extends Field<V> {
   named(name: string): this;
   /** What its words mean, for documentation. */
   means(texts: { readonly [W in V]?: string }): this;
-  default(value: V): Choice<V>;
 }
 /** A choice that only events change; begins as the first. */
 export interface States<V extends string> extends Choice<V> {
@@ -98,20 +111,22 @@ export interface Ref<out A, out N = never> extends Field<number | N> {
   /** Tells it from other numbers. */
   readonly isRef: true;
   readonly [TARGET]?: A;
-  optional(): Ref<A, null>;
+  optional(): Ref<A, null> & SaidOf<this>;
 }
 /** Items, each told apart by an id of its own or by its key: rows of a table of their own. */
-export interface List<out I extends Fields, out Id = unknown> extends Field<readonly ItemOf<I, Id>[]> {
+export interface List<out I extends Fields, out Id = unknown, out Key = unknown, out One = unknown>
+  extends Field<readonly ItemOf<I, Id>[]> {
   readonly item: I;
+  readonly [NAMED]?: { readonly key: Key; readonly one: One };
 }
 /** A moment; events set it to theirs by `now`. */
 export interface Instant<N = never> extends Field<string | N> {
   readonly isInstant: true;
-  optional(): Instant<null>;
+  optional(): Instant<null> & SaidOf<this>;
 }
 export interface Upload<N = never> extends Field<string | N> {
   readonly isUpload: true;
-  optional(): Upload<null>;
+  optional(): Upload<null> & SaidOf<this>;
 }
 
 export type Fields = { readonly [name: string]: Field<unknown> };
@@ -154,8 +169,8 @@ export const markdown = (max: number): Field<string> => ofText(values.text(max))
 export const word = (pattern: RegExp, error: string): Field<string> => ofText(z.string().regex(pattern, { error }));
 /** An e-mail address. */
 export const email = (): Field<string> => ofText(values.email);
-/** A day. It cannot be served yet, and is refused at the start. */
-export const date = (): Field<string> => field(plain('date', ['date', 'Date'], z.iso.date()));
+/** A day without a time, as `2026-01-31`. */
+export const date = (): Field<string> => field(plain('date', ['date', 'Date'], values.day));
 /** A moment in UTC, as `2026-01-02T03:04:05.678Z`; events set it to theirs by `now`. */
 export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
 /** A whole number in these limits. */
@@ -173,10 +188,10 @@ export const states = <const V extends string>(...values: readonly [V, ...V[]]):
 /** At most `max` different words, in the order in which they were given; `error` is the sentence if one is repeated. */
 export const set = (of: Field<string>, max: number, error = 'Must not repeat a value.'): Field<readonly string[]> =>
   field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)), max });
-/** The address of a picture, uploaded or elsewhere, that everybody can see who knows its address. */
+/** A picture: a file that was uploaded, which whoever may read the aggregate or the item may see, or an address elsewhere. */
 export const picture = (): Upload =>
-  field({ ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture), publicFile: true });
-/** An uploaded file that whoever may read the aggregate may read. */
+  field({ ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture), mayBeElsewhere: true });
+/** A picture that was uploaded, which whoever may read the aggregate or the item may see. It is optional: what it belongs to comes first. */
 export const upload = (): Upload => field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
 
 const id = z.int().positive();
@@ -187,7 +202,7 @@ export function ref(target: { readonly kind: string } | string): Ref<unknown> {
   return field({ ...plain('ref', ['bigint', 'ID'], id), target });
 }
 
-export type ListOptions<K> = {
+export type ListOptions<K, One> = {
   /** How many items it has at most, up to 1,000. */
   readonly max: number;
   /** No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each is given a number. */
@@ -195,13 +210,13 @@ export type ListOptions<K> = {
   /** Items are in an order of their own, and can be moved; otherwise in that of their ids. */
   readonly ordered?: true;
   /** What one of them is called, if that is not the name of the list without its plural. */
-  readonly one?: string;
+  readonly one?: One;
 };
 /** A list of items with fields of their own: rows of a table, each with a path. */
-export const list = <I extends Fields, const K extends keyof I & string = never>(
+export const list = <I extends Fields, const K extends keyof I & string = never, const One extends string = never>(
   item: I,
-  { max, key, ordered, one }: ListOptions<K>,
-): List<I, [K] extends [never] ? number : ValueOf<I[K]>> =>
+  { max, key, ordered, one }: ListOptions<K, One>,
+): List<I, [K] extends [never] ? number : ValueOf<I[K]>, K, One> =>
   field({ ...plain('list', ['', ''], z.array(z.unknown()).max(max)), item, max, key, ordered: ordered === true, ...(one && { one }) });
 
 /** Of the kernel’s own: a value of any form, and the columns that it is kept in. @internal */

@@ -9,7 +9,7 @@ interface Said {
   /** What it is, for documentation. */
   says(text: string): this;
   /** Lists can be ordered by it. */
-  sort(): this;
+  sort(): this & { readonly isSorted: true };
 }
 type Spoken = { readonly text: string | undefined; readonly isSorted: boolean };
 /** How many there are: events give whole numbers. */
@@ -172,6 +172,12 @@ export type AnyView = {
 };
 /** By the names of values. */
 type AnyParts = Readonly<Record<string, number | string>>;
+declare const ROW: unique symbol;
+/** What its rows have, carried by its type alone: clients are typed by it. */
+export interface View<Name extends string, K, V> extends AnyView {
+  readonly view: Name;
+  readonly [ROW]?: { readonly key: K; readonly values: V };
+}
 export type AnyShare = {
   readonly gives?: AnyParts;
   readonly changes?: AnyParts;
@@ -182,7 +188,7 @@ export type AnyShare = {
 /** What authors of one domain declare views with: it knows their roles. @internal */
 export const viewFor =
   <Role extends string>() =>
-  <const S extends readonly AnySource[], const K extends Fields, const V extends Values>(
-    name: string,
+  <const Name extends string, const S extends readonly AnySource[], const K extends Fields, const V extends Values>(
+    name: Name,
     declaration: ViewDeclaration<Role, S, K, V>,
-  ): AnyView => ({ says: undefined, ...(declaration as unknown as Omit<AnyView, 'view' | 'says'>), view: name });
+  ): View<Name, K, V> => ({ says: undefined, ...(declaration as unknown as Omit<AnyView, 'view' | 'says'>), view: name });

@@ -67,7 +67,6 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
   };
 };
 
-/** Of whoever the aggregate belongs to. */
 const personalOfItem = ({ list, effect }: EventInfo): readonly (readonly [string, FieldDef])[] =>
   list === undefined || (effect !== 'adds' && effect !== 'updates')
     ? []

@@ -1,3 +1,4 @@
+import { demandAttributes } from '../conditions/attributes.ts';
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { AnyRoute } from '../declare/route.ts';
@@ -32,13 +33,24 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
       readonly 'refers to an aggregate that is not in the domain': Exclude<Later<A[number]>, A[number]['kind']>;
     };
 
+declare const DECLARED: unique symbol;
+/** A domain with what it was assembled of, carried by its type alone: clients are typed by it. */
+export interface DomainOf<out Declared> extends Domain {
+  readonly [DECLARED]?: Declared;
+}
+
 /** The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the place and the way out. */
-export const assemble = <const A extends readonly AnyAggregate[]>(
-  base: Base,
+export const assemble = <
+  const A extends readonly AnyAggregate[],
+  const B extends Base,
+  const V extends readonly AnyView[] = readonly [],
+  const R extends readonly AnyRoute[] = readonly [],
+>(
+  base: B,
   aggregates: A & Known<A>,
-  views: readonly AnyView[] = [],
-  routes: readonly AnyRoute[] = [],
-): Domain => {
+  views?: V,
+  routes?: R,
+): DomainOf<{ readonly user: B['user']; readonly aggregates: A[number]; readonly views: V[number]; readonly routes: R[number] }> => {
   demandRoles(base.roles);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
@@ -49,11 +61,12 @@ export const assemble = <const A extends readonly AnyAggregate[]>(
     roles: ['anonymous', ...base.roles, 'admin'],
     signUp: base.signUp,
     kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
-    views: views.map(viewOf),
-    routes: routes.map(routeOf),
+    views: (views ?? []).map(viewOf),
+    routes: (routes ?? []).map(routeOf),
   };
   demandLists(domain);
   demandParts(domain);
+  demandAttributes(domain);
   demandReads(domain);
   demandLimits(domain);
   demandHatches(domain);

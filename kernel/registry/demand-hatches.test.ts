@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what is refused of hatches, with the sentence.
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
 import { flag, integer, line, ref, set, states, upload } from '../declare/fields.ts';
@@ -38,6 +39,17 @@ test.each<[string, object, string]>([
   [
     'two statements',
     { expressions: { short: text(({ title }) => `${title}); select (1`) } },
+    'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
+  ],
+  ['what would end a statement, in quotes', { expressions: { short: text(({ title }) => `${title} || '; -- /* ' || E'\\';'`) } }, ''],
+  [
+    'a comment that hides a quote',
+    { expressions: { short: text(({ title }) => `${title} /* ' */ || ' */'`) } },
+    'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
+  ],
+  [
+    'dollars in a name, which quote nothing',
+    { expressions: { short: text(({ title }) => `${title} || a$$ ; select b$$`) } },
     'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
   ],
   [

@@ -32,8 +32,8 @@ const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
     throw new StartRefused(`${place} counts nothing, because its \`while\` is never true: leave the limit out, or ask for another fact.`);
 };
 
-const COUNTED: ReadonlySet<string> = new Set(['text', 'integer', 'boolean', 'choice', 'states', 'instant', 'ref']);
-const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'ref']);
+const COUNTED: ReadonlySet<string> = new Set(['text', 'integer', 'boolean', 'choice', 'states', 'instant', 'date', 'ref']);
+const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'date', 'ref']);
 
 /** Nothing of what follows from items. */
 const kindOf = ({ fields, derived }: Kind, name: string): FieldDef['kind'] | undefined =>
@@ -50,6 +50,7 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
     case 'at':
       return `what ${expression.field} leads to`;
     case 'caller':
+    case 'callers':
       return 'the caller';
     case 'some':
       return `the items of ${expression.field}`;

@@ -90,7 +90,8 @@ test.each<[string, Fields, Options, More, string]>([
     'has a field of the kind list in rows, which cannot be carried out yet; leave it out.',
   ],
   ['states', { how: states('new', 'old') }, { max: 3 }, {}, 'has a field of the kind states in how'],
-  ['an upload', { receipt: upload() }, { max: 3 }, {}, 'has a field of the kind upload in receipt'],
+  ['an upload that must be there', { receipt: upload() }, { max: 3 }, {}, 'has an upload without optional() in receipt'],
+  ['an upload that is personal', { receipt: upload().optional().personal() }, { max: 3 }, {}, 'has personal() of an upload in receipt'],
   ['what is unique', { how: line(9).unique() }, { max: 3 }, {}, 'has unique() in how'],
   ['a filter', { how: line(9).filter() }, { max: 3 }, {}, 'has filter() in how'],
   ['a search', { how: line(9).search('A') }, { max: 3 }, {}, 'has search() in how'],
@@ -99,7 +100,7 @@ test.each<[string, Fields, Options, More, string]>([
     { who: ref(user), how: line(9).personal({ of: 'who' }) },
     { max: 3 },
     {},
-    'has what is personal of another than its owner in how',
+    'the personal field rows.how must belong to a user whom every event can name',
   ],
   [
     'a move without an order',

@@ -1,6 +1,7 @@
 import type { ZodNumber } from 'zod';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { isErasedToAnother, isNeverGiven } from './demand-supported.ts';
 import { wrongConditionsOnItems } from './list-conditions.ts';
 import { column, wire } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
@@ -67,7 +68,7 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
       ? [`has the key ${key}, which may be less than 1, and so stands in no path: let it begin with 1.`]
       : []),
     ...all.flatMap(([field, def]) =>
-      unsupportedOf(kind, def).map((what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`),
+      unsupportedOf(def).map((what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`),
     ),
     ...(moving !== undefined && !isOrdered ? [`is in no order of its own, and ${moving.name} moves its items: make it \`ordered\`.`] : []),
     ...(empty !== undefined ? [`has nothing but its key, and ${empty.name} changes its items: leave that out.`] : []),
@@ -76,15 +77,16 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
 
 const isKey = ({ kind, optional, personal }: FieldDef): boolean => KEYS.has(kind) && !optional && personal === undefined;
 
-const unsupportedOf = ({ owner = '', fields }: Kind, def: FieldDef): readonly string[] => [
-  ...(['list', 'states', 'upload', 'date'].includes(def.kind) ? [`a field of the kind ${def.kind}`] : []),
+const unsupportedOf = (def: FieldDef): readonly string[] => [
+  ...(['list', 'states'].includes(def.kind) ? [`a field of the kind ${def.kind}`] : []),
+  // The address would be erased, and the file left.
+  ...(def.kind === 'upload' && def.personal !== undefined ? ['personal() of an upload'] : []),
+  ...(isNeverGiven(def) ? ['an upload without optional()'] : []),
+  ...(isErasedToAnother(def) ? ['another value once it is erased'] : []),
   ...(def.unique ? ['unique()'] : []),
   ...(def.filter ? ['filter()'] : []),
   ...(def.sort ? ['sort()'] : []),
   ...(def.search ? ['search()'] : []),
-  ...(def.personal !== undefined && (owner === '' || fields[owner]?.optional || (def.personal.of ?? owner) !== owner)
-    ? ['what is personal of another than its owner']
-    : []),
 ];
 
 /** Operations on items are called after the word for one, and each does one thing. */

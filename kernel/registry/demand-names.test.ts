@@ -45,11 +45,35 @@ test('no path of the kernel can be that of an aggregate', () => {
   }
 });
 
+test('two commands that change fields by a form are refused, with the way out', () => {
+  const more = { events: { made: { creates: ['title'] }, renamed: { changes: ['title'] }, moved: { changes: ['clerk'] } } };
+  const commands = { make: { emits: 'made' }, rename: { emits: 'renamed' }, move: { emits: 'moved' } };
+  expect(refused(kindOf('claim', { more: { ...more, commands } }))).toBe(
+    "claim: the commands rename and move both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let moved set something besides (`sets: { doneAt: 'now' }`), which makes move an action with a form of its own.",
+  );
+});
+
+test('facts may name others, but not lead back to themselves', () => {
+  const withFacts = (facts: object) => refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
+  expect(withFacts({ titled: { title: { not: null } }, shown: ['titled', 'own'] })).toBe('nothing');
+  expect(withFacts({ titled: { shown: true }, shown: ['titled', 'own'] })).toBe(
+    'claim: the fact titled asks for itself, by titled, shown, titled: say it by fields.',
+  );
+});
+
 test.each([
   [kindOf('Claim'), 'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.'],
   [kindOf('session'), 'session: the name session is a kind of stream of the kernel: give it another name.'],
   [kindOf('order', { names: { plural: 'order' } }), 'order: the table order is reserved in SQL: give it another name.'],
   [kindOf('claim', { names: { plural: 'removed' } }), 'claim: the table removed is a table of the kernel: give it another name.'],
+  [
+    kindOf('claim', { names: { plural: `a${'B'.repeat(40)}` } }),
+    `claim: the table a${'_b'.repeat(40)} has more than 63 characters: give it another name.`,
+  ],
+  [
+    kindOf('claim', { fields: { [`a${'B'.repeat(39)}`]: line(9) } }),
+    `claim: the column a${'_b'.repeat(39)} has more than 63 characters: give it another name.`,
+  ],
   [kindOf('signOff'), 'signOff: the path sign-offs is a path of the kernel: give it another name.'],
   [kindOf('claim', { names: { plural: 'device' } }), 'claim: the path device is a path of the kernel: give it another name.'],
   [

@@ -1,13 +1,18 @@
+// Over 200 lines, because it is one table: what the kernel has itself, and what is said of it.
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, column, itemType, targetOf, wire } from './names.ts';
+import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from './names.ts';
 import type { Kind, ListInfo, Refusal } from './registry.ts';
 
 /** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
 export const demandNames = (kinds: readonly Kind[]): void => {
   const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
   if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
+  for (const kind of kinds) {
+    demandOneEdit(kind);
+    for (const fact of Object.keys(kind.facts)) demandNoCircle(kind, [fact]);
+  }
 };
 
 /** Nobody, the kernel's own, and what closes the sign-up. */
@@ -48,6 +53,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the plural', [plural], form(PLURAL)),
     ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
     ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
+    ...of('the table', [table], long),
     ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
     // The ingress sends all of them to the pages of signing in.
     ...of('the path', [path], (each) => (each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined)),
@@ -60,6 +66,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the list', Object.keys(kind.lists), form(FORM)),
     ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
+    ...of('the column', [...columns, ...ofItems], long),
     ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
     ...of('the word', wordsOf(kind), form(WORD)),
     ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
@@ -86,6 +93,36 @@ const wrongIn = (kind: Kind): readonly string[] => {
       (code) => (!CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code) ? `${code} is no code of its own` : undefined),
     ),
   ];
+};
+
+const long = (name: string): string | undefined =>
+  name.length > SQL_NAME_CHARACTERS_MAX ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters` : undefined;
+
+/** There is one form by which fields are changed: `PATCH`, and `updateArticle` of GraphQL. */
+const demandOneEdit = ({ name, commands }: Kind): void => {
+  const [first, second] = Object.values(commands).filter(({ kind, internal }) => kind === 'edit' && !internal);
+  if (first !== undefined && second !== undefined)
+    throw new StartRefused(
+      `${name}: the commands ${first.name} and ${second.name} both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let ${second.events[0]?.name} set something besides (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with a form of its own.`,
+    );
+};
+
+/** Facts that name others, which may not lead back to them. */
+const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
+  if (before.includes(fact))
+    throw new StartRefused(
+      `${kind.name}: the fact ${fact} asks for itself, by ${[fact, ...before].toReversed().join(', ')}: say it by fields.`,
+    );
+  for (const next of factsNamedIn(kind, kind.facts[fact])) demandNoCircle(kind, [next, fact, ...before]);
+};
+
+const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
+  const all = [condition].flat();
+  return all.flatMap((each) => {
+    if (typeof each === 'string') return each in kind.facts ? [each] : [];
+    if (typeof each !== 'object' || each === null) return [];
+    return Object.keys(each).filter((name) => !(name in kind.fields) && name in kind.facts);
+  });
 };
 
 /** An address of users that is taken is the kernel's own refusal. */
@@ -163,7 +200,7 @@ const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly str
 ];
 
 const KINDS_OF_THE_KERNEL = new Set('webhook email limit administrators command session grant client account invitation'.split(' '));
-const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed'.split(' '));
+const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '));
 export const PATHS_OF_THE_KERNEL = new Set([
   ...'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
   ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(' '),

@@ -3,7 +3,7 @@ import { resolve } from '#kernel/conditions/expression.ts';
 import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { date, type Fields, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
+import { date, type Fields, instant, integer, line, ref, states, upload } from '#kernel/declare/fields.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { assemble } from './assemble.ts';
 
@@ -55,7 +55,9 @@ test('what nothing carries out is refused by its name', () => {
 test.each([
   ['sort() of amount', integer(1, 9).sort()],
   ['sort() of amount', line(9).sort()],
-  ['the date amount', date()],
+  ['another value of amount once it is erased', date().personal({ erased: '1900-01-01' })],
+  ['sort() of amount', date().sort()],
+  ['the upload amount without optional()', upload()],
 ])('%s is refused by its name', (what, amount) => {
   const note = aggregate('note', {
     fields: { amount },

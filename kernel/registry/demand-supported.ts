@@ -1,6 +1,7 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { isOfParts } from '../conditions/parts-of.ts';
-import { targetOf } from './names.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { oneOf, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
 /** Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would find out too late. */
@@ -11,11 +12,8 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
     if (missing !== undefined) throw new StartRefused(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
-    const [unowned] = kind.name === 'user' ? [] : unownedIn(kind);
-    if (unowned !== undefined)
-      throw new StartRefused(
-        `${kind.name}: the personal field ${unowned} must belong to a user whom it always names as its owner or its parent.`,
-      );
+    const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
+    if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
     if (unfilled !== undefined)
       throw new StartRefused(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
@@ -31,19 +29,84 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
     ...Object.keys(fields).flatMap((field) =>
       fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
     ),
-    ...Object.keys(fields).flatMap((field) => (fields[field]?.kind === 'date' ? [`the date ${field}`] : [])),
+    ...Object.keys(fields).flatMap((field) => (isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [])),
+    ...Object.keys(fields).flatMap((field) => (isErasedToAnother(fields[field]) ? [`another value of ${field} once it is erased`] : [])),
     ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
   ];
 };
 
-/** Every event names the owner and the parent, so that what is personal is sealed for somebody. */
-const unownedIn = ({ fields, identity, owner }: Kind): readonly string[] =>
-  Object.entries(fields).flatMap(([name, { personal }]) => {
-    const person = personal?.of ?? owner ?? '';
-    const def = fields[person];
-    const isOwned = def !== undefined && targetOf(def) === 'user' && !def.optional && identity.includes(person);
-    return personal === undefined || isOwned ? [] : [name];
+/** A column of days holds no words. */
+export const isErasedToAnother = (def: FieldDef | undefined): boolean => def?.kind === 'date' && def.personal?.erased !== undefined;
+
+/** A file comes once there is something that it belongs to. */
+export const isNeverGiven = (def: FieldDef | undefined): boolean => def?.kind === 'upload' && !def.optional && !def.mayBeElsewhere;
+
+/** Every event says whose it is, so that what is personal is sealed for somebody, also when nothing else is known any more. */
+const unownedIn = (kind: Kind): readonly string[] => {
+  const { fields, identity, owner } = kind;
+  return personalIn(kind).flatMap(([name, def]) => {
+    const person = def.personal?.of ?? owner ?? '';
+    const to = fields[person];
+    const isOwned = to !== undefined && targetOf(to) === 'user' && !to.optional && identity.includes(person);
+    return isOwned
+      ? []
+      : [
+          `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that its creation gives and nothing changes; name it by \`of\`, or the path to it.`,
+        ];
   });
+};
+
+const personalIn = ({ fields, lists }: Kind): readonly (readonly [name: string, def: FieldDef])[] => [
+  ...Object.entries(fields).filter(([, { personal }]) => personal),
+  ...Object.values(lists).flatMap((list) =>
+    Object.entries(list.fields).flatMap(([name, def]) => (def.personal ? [[`${list.name}.${name}`, def] as const] : [])),
+  ),
+];
+
+/** Each reference on the way is read from the log at the creation. */
+const HOPS_MAX = 5;
+
+/** Only what never changes, and is there also once its aggregate has ended, leads to the same person whenever it is followed. */
+const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
+  Object.values(kind.persons).flatMap((path) => {
+    const place = `personal fields are of ${path.join('.')}`;
+    if (path.length > HOPS_MAX)
+      return [
+        `${place}, which is ${path.length} references away: give it a reference to the person of its own, or go over at most ${HOPS_MAX}.`,
+      ];
+    let from = kind;
+    for (const [index, name] of path.entries()) {
+      const lost = lostAt(from, name, index === 0);
+      if (lost !== undefined) return [`${place}, and ${lost}`];
+      const target = kinds.find((each) => each.name === targetOf(from.fields[name] as FieldDef));
+      if (target === undefined) return [`${place}, and ${name} leads out of the domain: add what it leads to.`];
+      const isLast = index === path.length - 1;
+      if (isLast !== (target.name === 'user'))
+        return [
+          isLast
+            ? `${place}, which is ${oneOf(target.name)} and nobody: let the path end at a user.`
+            : `${place}, and ${name} is a user already: let the path end there.`,
+        ];
+      from = target;
+    }
+    return [];
+  });
+
+const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined => {
+  const { fields, lists, identity, events } = kind;
+  if (name in lists) return `${name} is a list, of which nobody could say whose of its items is meant: name references alone.`;
+  const def = fields[name];
+  if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: name one.`;
+  if (def.optional) return `${name} of ${kind.name} may be null, so that it would be nobody's: let it be required.`;
+  const isGiven = Object.values(events).every(({ effect, content }) => effect !== 'creates' || content.includes(name));
+  const isChanged = Object.values(events).some(
+    ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
+  );
+  if (isChanged)
+    return `${name} of ${kind.name} can change, so that nobody could say whose it was: go over references that creation alone gives.`;
+  if (identity.includes(name) || (isFirst && isGiven)) return undefined;
+  return `${name} of ${kind.name} is not named by its every event: go over its owner or its parent.`;
+};
 
 const unfilledIn = ({ fields }: Kind): readonly string[] =>
   Object.entries(fields).flatMap(([name, { optional, initial }]) => (name === 'name' || optional || initial !== undefined ? [] : [name]));

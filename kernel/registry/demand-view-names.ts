@@ -1,7 +1,7 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { keyColumnsOf } from '../rows/shares.ts';
+import { keyColumnsOf, positionOf } from '../rows/shares.ts';
 import { FIELDS_OF_THE_KERNEL, FORM, isOfTheKernel, PARAMETERS, RESERVED, TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
-import { capital, column } from './names.ts';
+import { capital, column, SQL_NAME_CHARACTERS_MAX } from './names.ts';
 import type { Domain, ViewInfo } from './registry.ts';
 
 /** Functions that keep a table are called after it, and PostgreSQL has names of 63 characters. */
@@ -19,7 +19,7 @@ export const demandViewNames = (domain: Domain): void => {
     ),
     path: new Map(kinds.map(({ name, path }) => [path, name])),
     type: new Map([
-      ...TYPES_OF_THE_KERNEL.map((type) => [type, 'the kernel'] as const),
+      ...[...TYPES_OF_THE_KERNEL, 'ChangeOfRow'].map((type) => [type, 'the kernel'] as const),
       ...kinds.flatMap((kind) => typesOf(kind).map((type) => [type, kind.name] as const)),
     ]),
     name: new Map(kinds.map(({ name }) => [name, name])),
@@ -36,7 +36,7 @@ export const demandViewNames = (domain: Domain): void => {
 
 /** The types of GraphQL that a view has. */
 const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
-  ...['', 'Edge', 'Connection', 'Sort', 'Filter'].map((ending) => `${type}${ending}`),
+  ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Change', 'Key'].map((ending) => `${type}${ending}`),
   ...Object.entries({ ...key, ...Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])) }).flatMap(
     ([name, { values: words, enumName }]) => (words === undefined ? [] : [enumName ?? `${type}${capital(name)}`]),
   ),
@@ -71,5 +71,9 @@ const wrongIn = (view: ViewInfo): readonly string[] => {
     ...[table, ...view.shares.map((share) => share.table)]
       .filter(({ length }) => length > TABLE_CHARACTERS_MAX)
       .map((each) => `the table ${each} has more than ${TABLE_CHARACTERS_MAX} characters`),
+    // Each may have another column beside it, for where its value comes from.
+    ...columns
+      .filter((each) => positionOf(each).length > SQL_NAME_CHARACTERS_MAX)
+      .map((each) => `the column ${each} has more than ${SQL_NAME_CHARACTERS_MAX - positionOf('').length} characters`),
   ];
 };

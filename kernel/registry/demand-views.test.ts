@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what is refused of views, with the sentence.
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, instant, integer, line, list, ref, set, states, word } from '#kernel/declare/fields.ts';
@@ -185,6 +186,22 @@ test.each<readonly [sentence: string, tried: Tried]>([
     { view: { rights: { read: { clerk: { title: 'x' } } } } },
   ],
   ['sums: it is made from memo, which is not in the domain: add it to the domain.', { view: { from: { memo: RIGHT.from.note } } }],
+  [
+    'sums: lists are ordered by title, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.',
+    { view: { values: { notes: count(), amount: sum(), doneAt: latest(instant()), title: latest(line(700).sort()) } } },
+  ],
+  [
+    'sums: lists are ordered by code, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.',
+    { view: { values: { ...RIGHT.values, code: latest(word(/^[a-z]+$/, 'Letters.').sort()) } } },
+  ],
+  [
+    'sums: the texts of its key may have 800 characters together, and an index holds 600: take shorter ones.',
+    { view: { key: Object.fromEntries(['one', 'two', 'three', 'four'].map((part) => [part, line(200)])) } },
+  ],
+  [
+    `sums: the column a${'_b'.repeat(29)} has more than 54 characters: give it another name.`,
+    { view: { values: { ...RIGHT.values, [`a${'B'.repeat(29)}`]: count() } } },
+  ],
   ['note: the name note is of note already: give it another name.', { name: 'note' }],
   ['notes: the table notes is of note already: give it another name.', { name: 'notes' }],
   ['select: select is reserved in SQL: give it another name.', { name: 'select' }],

@@ -3,7 +3,7 @@ import { factsIn } from '../conditions/expression.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { readerOf } from '../rows/shares.ts';
-import { SHARES } from '../rows/views.ts';
+import { CHANGED, SHARES } from '../rows/view-table.ts';
 import { demandViewNames } from './demand-view-names.ts';
 import { column, targetOf } from './names.ts';
 import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from './registry.ts';
@@ -14,14 +14,16 @@ export const demandViews = (domain: Domain): void => {
   for (const view of domain.views) {
     demandKey(domain, view);
     demandValues(view);
+    demandIndexes(view);
     demandRights(domain, view);
     for (const share of view.shares) demandShare(domain, view, share);
   }
 };
 
 const KEYS: ReadonlySet<string> = new Set(['ref', 'choice', 'states', 'integer', 'boolean', 'text']);
-/** Longer ones do not fit into an index. */
 const KEY_CHARACTERS_MAX = 200;
+/** What lists are ordered by is in an index with the whole key, and PostgreSQL takes no more than 2,704 bytes there: four for a character. */
+const INDEX_CHARACTERS_MAX = 600;
 
 const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
   if (Object.keys(key).length === 0) throw new StartRefused(`${name}: its key has no part: name what there is one row for.`);
@@ -31,13 +33,28 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
       throw new StartRefused(`${place} is nothing to count by: take a reference, a choice, a number, true or false, or a short text.`);
     if (def.kind === 'ref' && kinds[targetOf(def)] === undefined)
       throw new StartRefused(`${place} refers to ${targetOf(def)}, which is not in the domain: add it to the domain.`);
-    if (
-      def.kind === 'text' &&
-      !(((def.recorded.meta()?.maxLength as number | undefined) ?? Number.POSITIVE_INFINITY) <= KEY_CHARACTERS_MAX)
-    )
+    if (charactersIn(def) > KEY_CHARACTERS_MAX)
       throw new StartRefused(`${place} may be longer than ${KEY_CHARACTERS_MAX} characters: take a \`line\` of at most so many.`);
     if (def.personal !== undefined) throw new StartRefused(`${place} ${PERSONAL}`);
   }
+};
+
+/** The most that a text may have. */
+const charactersIn = ({ kind, recorded }: FieldDef): number =>
+  kind === 'text' ? ((recorded.meta()?.maxLength as number | undefined) ?? Number.POSITIVE_INFINITY) : 0;
+
+/** An event that did not fit would stop the projector. */
+const demandIndexes = ({ name, key, values }: ViewInfo): void => {
+  const ofKey = Object.values(key).reduce((sum, def) => sum + charactersIn(def), 0);
+  if (ofKey > INDEX_CHARACTERS_MAX)
+    throw new StartRefused(
+      `${name}: the texts of its key may have ${ofKey} characters together, and an index holds ${INDEX_CHARACTERS_MAX}: take shorter ones.`,
+    );
+  for (const [value, { def }] of Object.entries(values))
+    if (def.sort && charactersIn(def) + ofKey > INDEX_CHARACTERS_MAX)
+      throw new StartRefused(
+        `${name}: lists are ordered by ${value}, a text that does not fit into an index: let it have at most ${INDEX_CHARACTERS_MAX - ofKey} characters, or leave out \`sort()\`.`,
+      );
 };
 
 const PERSONAL =
@@ -62,6 +79,8 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
     throw new StartRefused(`${name}: ${clash[0]}Position is where the latest ${clash[0]} comes from: give that value another name.`);
   if (all.has(SHARES))
     throw new StartRefused(`${name}: ${SHARES} is how many aggregates have a share: give that part or value another name.`);
+  if (all.has(CHANGED))
+    throw new StartRefused(`${name}: changedPosition is where a row changed last: give that part or value another name.`);
 };
 
 const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo): void => {

@@ -25,9 +25,12 @@ export const customFilterOf = (aggregate: string, fields: Defs, name: string, sp
 });
 
 /** What ends a statement, or hides what follows. */
-export const ESCAPING = /;|--|\/\*/;
+const ESCAPING = /;|--|\/\*/;
 /** In quotes a parenthesis is a character, and a backslash hides a quote only after an E. */
-const QUOTED = /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
+const QUOTED = /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|(?<![\w$\x80-\uffff])\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
+
+/** Whether there is more in it than one expression, or a comment; in quotes these are characters as others. */
+export const isEscaping = (sql: string): boolean => ESCAPING.test(sql.replaceAll(QUOTED, "''"));
 
 /** Whether it stays within the parentheses that it is put into, beside conditions that it must not undo. */
 export const isBalanced = (sql: string): boolean => {
@@ -60,7 +63,7 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
     },
   });
   const written = (sql as (columns: unknown, given: string) => string)(columns, GIVEN);
-  if (ESCAPING.test(written)) throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
+  if (isEscaping(written)) throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
   if (!isBalanced(written)) throw new StartRefused(`${place} ${UNBALANCED}`);
   const parts = written.split(MARKED).flatMap((part, index): SqlText => {
     if (index % 2 === 1) return [part === '' ? { given: true } : { column: part }];

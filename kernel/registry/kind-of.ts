@@ -6,6 +6,7 @@ import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { customFilterOf, expressionOf, type ProjectionSpec, projectionsOf, projectionVersionsOf } from './hatches.ts';
 import { capital, column, kebab, singular, snake, wire } from './names.ts';
+import { identityOf, withPersons } from './persons-of.ts';
 import type {
   CommandInfo,
   CommandKind,
@@ -38,11 +39,14 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
 
 /** What follows from the declaration of one aggregate. */
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
-  const all = Object.entries(declared).map(([field, { def }]) => [field, def] as const);
+  const { all, persons } = withPersons(
+    name,
+    Object.entries(declared).map(([field, { def }]) => [field, def] as const),
+  );
   const lists = Object.fromEntries(
     all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
   );
-  const taken = Object.keys(declared);
+  const taken = all.map(([field]) => field);
   const derived = derivedOf(
     { name, lists, taken },
     (declaration.derived ?? {}) as Record<string, { readonly sum?: string; readonly count?: string }>,
@@ -74,7 +78,8 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     field: type.charAt(0).toLowerCase() + type.slice(1),
     label: declaration.label as string | undefined,
     says: declaration.says,
-    identity: [parent, owner].filter((each) => each !== undefined),
+    identity: identityOf({ parent, owner, persons, fields, lists, events }),
+    persons,
     derived,
     facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
     refusals: refusalsOf(name, declaration.refusals ?? {}),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FieldDef } from '../declare/fields.ts';
 
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -16,3 +17,13 @@ export const spaced = (name: string): string => snake(name).replaceAll('_', ' ')
 export const kebab = (name: string): string => snake(name).replaceAll('_', '-');
 /** `an article`, but `a user`. */
 export const oneOf = (name: string): string => `${/^(?!u[sn])[aeiou]/.test(name) ? 'an' : 'a'} ${spaced(name)}`;
+
+/** What PostgreSQL keeps of a name. */
+export const SQL_NAME_CHARACTERS_MAX = 63;
+const HASH_CHARACTERS = 10;
+/** Of a function or an index that is called after something else: PostgreSQL cuts off what is too long, and two would have one name. */
+export const sqlName = (name: string): string => {
+  if (name.length <= SQL_NAME_CHARACTERS_MAX) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${name.slice(0, SQL_NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hash}`;
+};

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one type: the declaration as interpreters read it.
 import type { JsonObject } from '#shared/json.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -130,6 +131,8 @@ export type Kind = {
   readonly says: string | undefined;
   /** References that every event names, so that nothing has to be looked up. */
   readonly identity: readonly string[];
+  /** Those of them that lead to the person of its personal fields, each with the path that its creation follows. */
+  readonly persons: Readonly<Record<string, readonly string[]>>;
   /** Numbers among its fields that follow from its lists. */
   readonly derived: readonly Derived[];
   readonly facts: Readonly<Record<string, unknown>>;

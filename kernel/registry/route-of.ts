@@ -4,7 +4,7 @@ import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef, Fields } from '../declare/fields.ts';
 import type { AnyRoute } from '../declare/route.ts';
 import { FORM, PATHS_OF_THE_KERNEL } from './demand-names.ts';
-import { ESCAPING, isBalanced, UNBALANCED } from './hatches.ts';
+import { isBalanced, isEscaping, UNBALANCED } from './hatches.ts';
 import type { Defs, Domain, RouteInfo } from './registry.ts';
 
 const CALLER = 'callerId';
@@ -25,7 +25,7 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
     },
   });
   const text = sql(places as never);
-  if (ESCAPING.test(text)) throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
+  if (isEscaping(text)) throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
   if (!isBalanced(text)) throw new StartRefused(`the route ${name} ${UNBALANCED}`);
   return { name, path, says, right, takes: asked, gives: defsOf(gives), text, given };
 };
@@ -37,7 +37,7 @@ const defsOf = (fields: Fields): Defs => Object.fromEntries(Object.entries(field
 
 const PATH = /^\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 /** What stands in a query and in JSON as it is in a column. */
-const PLAIN: ReadonlySet<string> = new Set(['text', 'choice', 'integer', 'boolean', 'instant']);
+const PLAIN: ReadonlySet<string> = new Set(['text', 'choice', 'integer', 'boolean', 'instant', 'date']);
 
 /** Refuses routes that cannot be served, or that nobody could call. */
 export const demandRoutes = (domain: Domain): void => {

@@ -41,7 +41,18 @@ const saidOf = ({ text, isSorted }: Count | Sum): Partial<FieldDef> => ({
 const askedOf = (name: string, key: AnyView['key'], { says, rights }: Pick<AnyView, 'says' | 'rights'>): Kind => ({
   ...{ name, plural: name, table: snake(name), path: kebab(name), type: capital(name), field: name, says, rights },
   fields: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
-  ...{ lists: {}, owner: undefined, parent: undefined, label: undefined, identity: [], derived: [], facts: {}, events: {}, commands: {} },
+  ...{
+    lists: {},
+    owner: undefined,
+    parent: undefined,
+    label: undefined,
+    identity: [],
+    persons: {},
+    derived: [],
+    facts: {},
+    events: {},
+    commands: {},
+  },
   ...{
     refusals: {},
     fieldRights: {},

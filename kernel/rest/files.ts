@@ -1,41 +1,54 @@
 import * as z from 'zod';
 import { IMAGE_TYPES } from '#shared/blobs/image-type.ts';
 import { written } from '#shared/rest/fields.ts';
-import { editOf } from '../decide/forms.ts';
+import { oneOfList } from '../decide/items.ts';
+import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
 import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { type AggregateOperation, itemPath, type Named } from './operation.ts';
+import { onePath, parametersOf } from './lists.ts';
+import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';
 import { commanded } from './writes.ts';
 
-const uploadsOf = (kind: Kind): readonly string[] => (editOf(kind)?.form ?? []).filter((field) => kind.fields[field]?.kind === 'upload');
-
-/** Pictures are sent apart. Only the first of a name has an id without the name of what it belongs to. */
-export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] => {
-  const edit = editOf(kind);
-  if (edit === undefined) return [];
-  return uploadsOf(kind).flatMap((field): readonly Named[] => {
-    const [words, one] = [spaced(field), spaced(kind.name)];
-    const isFirst = kinds.find((each) => uploadsOf(each).includes(field)) === kind;
-    const name = `${isFirst ? '' : capital(kind.name)}${capital(field)}`;
-    const shared = { ...commanded(domain, kind, edit), path: `${itemPath(kind)}/${kebab(field)}`, refusals: [] };
+/** Pictures are sent apart, to an aggregate or to an item of a list. */
+export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] =>
+  uploadFieldsOf(kind).flatMap((upload): readonly Named[] => {
+    const { name: field, list, command } = upload;
+    const [words, one] = [spaced(field), spaced(list === undefined ? kind.name : oneOfList(kind, list))];
+    const whose = list === undefined ? oneOf(kind.name) : `${oneOf(list.one)} of ${oneOf(kind.name)}`;
+    const name = `${ownerInName(upload, kind, kinds)}${capital(field)}`;
+    const of = list === undefined ? { path: itemPath(kind) } : { path: onePath(kind, list), parameters: parametersOf(kind, list) };
+    const all = commanded(domain, kind, command);
+    const shared = {
+      ...all,
+      ...of,
+      path: `${of.path}/${kebab(field)}`,
+      // No file is sealed for a person.
+      refusals: all.refusals.filter((code) => code !== 'user_deleted'),
+    };
     const put: AggregateOperation = {
       ...shared,
       method: 'PUT',
-      summary: `Give ${oneOf(kind.name)} ${oneOf(field)}`,
+      summary: `Give ${whose} ${oneOf(field)}`,
       body: Object.fromEntries(IMAGE_TYPES.map((type) => [type, z.file()])),
       answer: written(`The ${one} has the ${words}.`),
-      use: { kind, does: 'putFile', command: edit, field },
+      use: { kind, does: 'putFile', upload },
     };
     const remove: AggregateOperation = {
       ...shared,
       method: 'DELETE',
-      summary: `Take the ${words} from ${oneOf(kind.name)}`,
+      summary: `Take the ${words} from ${whose}`,
       answer: { status: 204, description: `The ${one} has no ${words}.`, kind: 'nothing' },
-      use: { kind, does: 'removeFile', command: edit, field },
+      use: { kind, does: 'removeFile', upload },
     };
     return [
       [`put${name}`, put],
       [`delete${name}`, remove],
     ];
   });
+
+/** Only the first of a name has an id without the name of what it belongs to. */
+const ownerInName = ({ name, list }: UploadField, kind: Kind, kinds: readonly Kind[]): string => {
+  if (list !== undefined) return nameOfItems(kind, list);
+  const first = kinds.find((each) => uploadFieldsOf(each).some((upload) => upload.list === undefined && upload.name === name));
+  return first === kind ? '' : capital(kind.name);
 };

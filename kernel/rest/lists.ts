@@ -19,7 +19,7 @@ export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
   Object.values(kind.lists).flatMap((list) => [...readsOf(domain, kind, list), ...writesOf(domain, kind, list)]);
 
 const itemsPath = (kind: Kind, list: ListInfo): string => `${itemPath(kind)}/${kebab(list.name)}`;
-const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
+export const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
 
 /** What tells an item apart, as it stands in a path; nothing if it can be that of none. */
 export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | string | undefined => {
@@ -29,7 +29,7 @@ export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | stri
   return success && !text.includes('\u0000') ? (data as number | string) : undefined;
 };
 
-const parametersOf = (kind: Kind, list: ListInfo): Readonly<Record<string, PathParameter>> => ({
+export const parametersOf = (kind: Kind, list: ListInfo): Readonly<Record<string, PathParameter>> => ({
   [list.id.name]: { schema: list.id.def.recorded, absent: notFound(oneOfList(kind, list)), read: (text) => itemIdIn(list, text) },
 });
 

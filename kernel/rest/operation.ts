@@ -1,4 +1,5 @@
 import type { RestOperation } from '#shared/rest/operation.ts';
+import type { UploadField } from '../decide/upload-fields.ts';
 import { capital, targetOf } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
@@ -8,7 +9,7 @@ type Use = { readonly kind: Kind } & (
   | { readonly does: 'listItems' | 'readItem'; readonly list: ListInfo }
   /** Comes to one command. */
   | { readonly does: 'command'; readonly command: CommandInfo }
-  | { readonly does: 'putFile' | 'removeFile'; readonly command: CommandInfo; readonly field: string }
+  | { readonly does: 'putFile' | 'removeFile'; readonly upload: UploadField }
 );
 /** Of an aggregate of the domain. */
 export type AggregateOperation = RestOperation & { readonly use: Use };

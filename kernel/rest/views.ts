@@ -7,7 +7,7 @@ import { PAGE, sortBy } from '#shared/rest/lists.ts';
 import type { PathParameter, RestOperation } from '#shared/rest/operation.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, oneOf, spaced, wire } from '../registry/names.ts';
+import { capital, column, oneOf, spaced, wire } from '../registry/names.ts';
 import type { Defs, Domain, ViewInfo } from '../registry/registry.ts';
 import { shownExample } from './examples.ts';
 import { filterSchema } from './operations.ts';
@@ -28,7 +28,7 @@ export const viewOperations = (domain: Domain): readonly (readonly [id: string, 
       path: `/${path}`,
       summary: view.says ?? `The ${spaced(name)} that you may read`,
       query: z.strictObject({ ...PAGE, ...filtersOf(view) }),
-      answer: { status: 200, description: `A page of ${spaced(name)}.`, kind: 'list', schema },
+      answer: { status: 200, description: `A page of ${spaced(name)}, or a stream of its rows.`, kind: 'list', schema, isStreamed: STREAM },
       reads: { view, does: 'list' },
     };
     const item: ViewOperation = {
@@ -44,6 +44,19 @@ export const viewOperations = (domain: Domain): readonly (readonly [id: string, 
       [`get${capital(name)}`, item],
     ] as const;
   });
+
+const STREAM =
+  'Each message has JSON as `data`: its `type` is `reset` (forget all that you have: what follows is all that there is), `changed` with a `key` and its `row` as it is now, or `removed` with a `key`. Its `id` is where to go on, as `Last-Event-ID` or `after`.';
+
+/** How a stream of a view is asked for. */
+export const followedView = (view: ViewInfo): z.ZodObject => {
+  const { sort, ...filters } = filtersOf(view);
+  return z.strictObject({ after: PAGE.after, ...filters });
+};
+
+/** By the names by which it is filtered. */
+export const keyOfRow = ({ key }: ViewInfo, row: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(Object.entries(key).map(([part, def]) => [part, row[column(part, def)]])) as JsonObject;
 
 /** Everything that a row holds, the key first. */
 export const fieldsOfView = ({ key, values }: ViewInfo): Defs => ({

@@ -1,5 +1,7 @@
-import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
+import { attributesIn } from '../conditions/attributes.ts';
+import { callersIn, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { checkOf, type Fact, type Facts, factOf, factsIn } from '../conditions/facts.ts';
+import type { Attributes } from '../conditions/holds.ts';
 import { type AskedList, askedListOf, asksIn } from '../conditions/lists.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -11,7 +13,12 @@ import { questionsOf, readingRights } from './watches.ts';
 /** Whoever has the right by any of the facts is told of an event that happens like this. */
 export type Case = { readonly right: ReturnType<typeof operationOf>; readonly facts: readonly Facts[] };
 
-type Persons = { readonly owner: number; readonly other: number };
+type Persons = {
+  readonly owner: number;
+  readonly other: number;
+  /** What rights compare of the owner. */
+  readonly own?: Attributes;
+};
 
 /** In which cases, as far as rights tell them apart, an event of a type can happen; persons are one of two. */
 export const casesOf = (domain: Domain, type: string, persons: Persons): readonly Case[] => {
@@ -50,7 +57,9 @@ const happeningsOf = (domain: Domain, { of, event }: TypeVisibility, persons: Pe
 const wantedBy = (domain: Domain, kind: Kind, event: EventInfo, facts: readonly Fact[]): ((before: Facts) => boolean) => {
   const at = { domain, kind, path: [] };
   const keys = new Set(facts.map(({ key }) => key));
-  const isKnown = (each: Expression): boolean => factsIn(each, at).every(({ key }) => keys.has(key));
+  // By whom it is given is not known.
+  const isKnown = (each: Expression): boolean =>
+    factsIn(each, at).every(({ key }) => keys.has(key)) && callersIn(each).length + attributesIn(each).length === 0;
   const demanded = Object.values(kind.commands)
     .filter(({ events }) => events.includes(event))
     .map(({ when }) => (when === undefined ? undefined : resolve(domain, kind, when)));
@@ -62,13 +71,13 @@ const productOf = (values: readonly (readonly [key: string, values: readonly unk
   values.reduce<readonly Facts[]>((all, [key, each]) => all.flatMap((facts) => each.map((value) => ({ ...facts, [key]: value }))), [{}]);
 
 /** Those that rights tell apart. */
-const valuesOf = (domain: Domain, kind: Kind, fact: Fact, { owner, other }: Persons): readonly unknown[] => {
+const valuesOf = (domain: Domain, kind: Kind, fact: Fact, { owner, other, own = {} }: Persons): readonly unknown[] => {
   const of = fact.path.reduce<Kind | undefined>((at, reference) => at && targetIn(domain, at, reference), kind);
   const list = of && askedListOf(domain, of, fact.field);
-  if (list !== undefined) return itemsOf(list, { domain, kind, fact, persons: { owner, other } });
+  if (list !== undefined) return itemsOf(list, { domain, kind, fact, persons: { owner, other, own } });
   const def = of?.fields[fact.field];
   if (fact.field === 'id' || (def?.kind === 'ref' && targetOf(def) === 'user')) return [owner, other];
-  const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key), 0])]);
+  const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key, own), 0])]);
   return def?.optional ? [...all, null] : all;
 };
 
@@ -80,7 +89,10 @@ const targetIn = (domain: Domain, kind: Kind, reference: string): Kind | undefin
 type Listed = { readonly domain: Domain; readonly kind: Kind; readonly fact: Fact; readonly persons: Persons };
 
 /** Nothing in the list, or one item of each sort. */
-const itemsOf = ({ list, fields }: AskedList, { domain, kind, fact, persons: { owner, other } }: Listed): readonly (readonly Facts[])[] => {
+const itemsOf = (
+  { list, fields }: AskedList,
+  { domain, kind, fact, persons: { owner, other, own = {} } }: Listed,
+): readonly (readonly Facts[])[] => {
   const defs = fieldsOfItem(list);
   const asked = readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
@@ -88,22 +100,23 @@ const itemsOf = ({ list, fields }: AskedList, { domain, kind, fact, persons: { o
   const valuesOfField = (name: string): readonly unknown[] => {
     const def = defs[name];
     if (def?.kind === 'ref' && targetOf(def) === 'user') return [owner, other];
-    const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...asked.flatMap(namedBy(name)), 0])]);
+    const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...asked.flatMap(namedBy(name, own)), 0])]);
     return def?.optional ? [...all, null] : all;
   };
   return [[], ...productOf(fields.map((name) => [name, valuesOfField(name)])).map((item) => [item])];
 };
 
 const namedBy =
-  (field: string) =>
+  (field: string, own: Attributes) =>
   (asked: Expression): readonly unknown[] => {
     if (!('field' in asked) || asked.field !== field) return [];
+    if (asked.op === 'callers') return [own[asked.attribute] ?? null];
     return asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : [];
   };
 
 /** The values that a field is compared with. */
-const namedIn = (domain: Domain, kind: Kind, key: string): readonly unknown[] =>
+const namedIn = (domain: Domain, kind: Kind, key: string, own: Attributes): readonly unknown[] =>
   readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
     .filter(({ asked, at }) => factOf(at, asked.field).key === key)
-    .flatMap(({ asked }) => namedBy(asked.field)(asked));
+    .flatMap(({ asked }) => namedBy(asked.field, own)(asked));

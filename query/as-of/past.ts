@@ -132,7 +132,7 @@ const keepFound = (max: number, find: FindById): FindById => {
 const withoutPersonal = ({ personal }: Table): Readonly<Record<string, null>> =>
   Object.fromEntries(personal.map((column) => [column, null]));
 
-/** What is personal of items is of the owner of their aggregate, whose column both have. */
+/** What is personal of items is of a person whom their aggregate names; both have the column of it. */
 const withoutPersonalItems = async (
   items: Standing['items'],
   { items: tables }: ProjectedTable,

@@ -8,10 +8,10 @@ import type { Topic } from './topics.ts';
 
 /**
  * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the same key must be the
- * same in everything, and the callers of one must have the same role and the same scopes: whoever comes first renders for all.
+ * same in everything, and the callers of one must have the same role, scopes and attributes: whoever comes first renders for all.
  */
 export type Cohort = {
-  /** All that the bytes depend on: what was asked for, the role, the scopes, and the form. */
+  /** All that the bytes depend on: what was asked for, the role, the scopes, what rights compare of the caller, and the form. */
   readonly key: string;
   /** A change that has any of these is rendered, each change once; the rest is not looked at. */
   readonly topics: readonly Topic[];

@@ -72,7 +72,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   const { domain, pool, eventLog, keys, changes, health, access, settings, metrics, before } = dependencies;
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
-  const { heard, demandPresentRole } = createRoleWatch(pool, access);
+  const { heard, demandPresentRole } = createRoleWatch(domain, pool, access);
   const feed = opening.use(await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }));
   const streams = opening.use(openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }));
   health.onDrain(() => streams.drain());
@@ -169,4 +169,4 @@ const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 
 };
 
 const kindOf = (caller: Caller): readonly unknown[] =>
-  caller.kind === 'user' ? [caller.role, [...caller.scopes].toSorted()] : [caller.kind];
+  caller.kind === 'user' ? [caller.role, [...caller.scopes].toSorted(), caller.attributes] : [caller.kind];

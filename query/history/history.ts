@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one answer: the history of a stream, with what each reader may know of it.
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

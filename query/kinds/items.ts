@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
@@ -18,7 +19,7 @@ import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-c
 import type { Reader } from '../read-routes.ts';
 import { demandSource, fieldsIn, type ItemSource, type Member, type Needs, type Row, type Source, sourcesOf } from '../sources.ts';
 import type { FindItem } from './find.ts';
-import { possibleOf } from './links.ts';
+import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
@@ -165,6 +166,8 @@ export const presentItems = (
   const commands = Object.values(kind.commands).filter((command) => command.list === list && !command.internal);
   const possible = commands.map((command) => ({ command, mayBy: possibleOf(domain, source, command) }));
   const idColumn = list.id.column;
+  const uploads = uploadFieldsOf(kind).filter((upload) => upload.list === list);
+  const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
   return (caller, above) => {
     const path = `/${kind.path}/${above.id}/${kebab(list.name)}`;
     const now = possible.flatMap(({ command, mayBy }) => (mayBy(caller)?.(above.resource) ? [command] : []));
@@ -179,6 +182,8 @@ export const presentItems = (
         item.createdAt = isoText(row.created_at as Date);
         item.updatedAt = isoText(row.updated_at as Date);
         for (const command of now) Object.assign(links, linkOf(command, self));
+        for (const { name, command } of uploads)
+          if (now.includes(command)) Object.assign(links, fileLinks(name, self, row[columnOf(name)]));
         return Object.assign(item, { _links: links });
       },
     };

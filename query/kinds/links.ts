@@ -1,11 +1,13 @@
-import { always, resolve } from '#kernel/conditions/expression.ts';
+// Over 200 lines, because it is one answer: the links of an item, with what decides about each.
+import { always, or, resolve } from '#kernel/conditions/expression.ts';
 import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/parts-of.ts';
+import { possiblyTrue } from '#kernel/conditions/possibly.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { editOf } from '#kernel/decide/forms.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { kebab, snake } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { type Caller, type MayDo, may, mayOf, type Operation, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import { type Caller, type MayDo, may, mayOf, type Operation, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
@@ -28,7 +30,7 @@ export const linksOf = (domain: Domain, source: Source) => {
     ...childLinks(domain, source),
     ...Object.values(kind.lists).map((list) => itemsLink(kind, list)),
     ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
-    ...uploadLinks(source),
+    ...uploadLinks(domain, source),
   ];
   return (caller: Caller) => {
     const hasHistory = may(caller, 'events.read', NOTHING);
@@ -85,20 +87,34 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
     ];
   });
 
-/** Whether a caller may, and what the command demands is true; nothing for those who never may. */
-export const possibleOf = (domain: Domain, { kind }: Source, command: CommandInfo): ((caller: Caller) => MayDo | undefined) => {
+/** Whether a caller may, and what the command demands is true, or may be for all that is known; nothing for those who never may. */
+export const possibleOf = (
+  domain: Domain,
+  { kind }: Source,
+  command: CommandInfo,
+  unknown: ReadonlySet<string> = NONE,
+): ((caller: Caller) => MayDo | undefined) => {
   const { name, when } = command;
   const right = operationOf(kind, name) as Operation;
-  const holds: Holds | undefined = when === undefined ? undefined : holdsOf(resolve(domain, kind, when));
+  const holds: Holds | undefined = when === undefined ? undefined : holdsOf(possiblyTrue(resolve(domain, kind, when), unknown));
   const parts = partsWrittenBy(kind, command).map((part) => operationOf(kind, part));
   return (caller) => {
     if (reachOf(caller, right).size === 0) return undefined;
-    const [mayDo, userId] = [mayOf(caller, right), userIdOf(caller)];
+    const [mayDo, userId, own] = [mayPossibly(caller, right, unknown), userIdOf(caller), ownOf(caller)];
     const asks = parts.map((part) => mayOf(caller, part));
     const isAllowed: MayDo = asks.length === 0 ? mayDo : (resource) => mayDo(resource) && asks.every((isSeen) => isSeen(resource));
     if (holds === undefined) return isAllowed;
-    return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) && isAllowed(resource);
+    return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);
   };
+};
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** As `mayOf`, where what a right asks of fields that are not known may be so. */
+const mayPossibly = (caller: Caller, right: Operation, unknown: ReadonlySet<string>): MayDo => {
+  if (unknown.size === 0) return mayOf(caller, right);
+  const holds = holdsOf(or(...[...reachOf(caller, right)].map((each) => possiblyTrue(each, unknown))));
+  return ({ fields = {}, find = () => undefined }) => holds(fields, userIdOf(caller), find, ownOf(caller));
 };
 
 /** None to a list of which the caller may read nothing. */
@@ -158,32 +174,40 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
   };
 };
 
-const uploadLinks = ({ kind, members }: Source): readonly LinksFor[] => {
-  const edit = editOf(kind);
-  if (!edit) return [];
-  const right = operationOf(kind, edit.name) as Operation;
-  return members
-    .filter(({ def }) => def.publicFile)
-    .map(({ name, column }): LinksFor => {
-      const rel = kebab(name);
+const uploadLinks = (domain: Domain, source: Source): readonly LinksFor[] => {
+  const { kind, members } = source;
+  return uploadFieldsOf(kind)
+    .filter(({ list }) => list === undefined)
+    .map(({ name, command }): LinksFor => {
+      const column = members.find((member) => member.name === name)?.column ?? name;
+      const possible = possibleOf(domain, source, command);
       return (caller) => {
-        const isAllowed = mayOf(caller, right);
+        const isPossible = possible(caller);
+        if (isPossible === undefined) return undefined;
         return ({ row, resource, links }) => {
-          if (!isAllowed(resource)) return;
-          const href = `/${kind.path}/${row.id}/${rel}`;
-          links[rel] = { href, method: 'PUT' };
-          if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };
+          if (isPossible(resource)) Object.assign(links, fileLinks(name, `/${kind.path}/${row.id}`, row[column]));
         };
       };
     });
 };
+
+/** Of a file that can be given, and that can be taken away where there is one. */
+export const fileLinks = (field: string, of: string, value: unknown): Links => {
+  const rel = kebab(field);
+  const href = `${of}/${rel}`;
+  return { [rel]: { href, method: 'PUT' }, ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }) };
+};
+
+/** What nobody knows before the form is sent: all of it but who and what it belongs to. */
+const formOnly = ({ owner, parent }: Source, { form }: CommandInfo): ReadonlySet<string> =>
+  new Set(form.filter((name) => name !== owner?.name && name !== parent?.name));
 
 /** What is about to be is the caller’s own. */
 export const creationBy = (domain: Domain, source: Source): ((caller: Caller) => CreationUnder) => {
   const { kind, owner, parent } = source;
   const command = Object.values(kind.commands).find((each) => each.kind === 'create' && !each.internal);
   if (!command) return () => () => undefined;
-  const possible = possibleOf(domain, source, command);
+  const possible = possibleOf(domain, source, command, formOnly(source, command));
   const above = parent?.target && sourcesOf(domain).of(parent.target.name);
   return (caller) => {
     const isPossible = possible(caller);

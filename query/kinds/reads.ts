@@ -9,7 +9,7 @@ import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
 import { type ViewReads, viewReadsOf } from '../views/reads.ts';
-import { viewSourcesOf } from '../views/source.ts';
+import { demandViewSource } from '../views/source.ts';
 import { createItemFinder, type FindItem } from './find.ts';
 import { type ItemReads, itemReadsOf } from './items.ts';
 import { type Asked, readKindList } from './list.ts';
@@ -70,11 +70,7 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
       return itemReadsOf({ domain, pool, source, items: demandItems(source, list), find: find(kind) });
     },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
-    view(view) {
-      const source = viewSourcesOf(domain).find((each) => each.view === view);
-      if (source === undefined) throw new RangeError(`The domain has no ${view.name}`);
-      return viewReadsOf({ domain, pool, source });
-    },
+    view: (view) => viewReadsOf({ domain, pool, source: demandViewSource(domain, view) }),
     listOfUser:
       (kind) =>
       async ({ caller, id }, asked) => {

@@ -104,7 +104,7 @@ const successOfLog = (answer: Answer, query: RestOperation['query'], described: 
   ...(answer.schema !== undefined && {
     content: {
       ...contentOf(answer.kind, schemaOf(answer, answer.schema, described)),
-      ...(answer.isStreamed && { 'text/event-stream': STREAM }),
+      ...(answer.isStreamed !== undefined && { 'text/event-stream': streamOf(answer.isStreamed) }),
     },
   }),
 });
@@ -117,9 +117,10 @@ const schemaOf = ({ item }: Answer, schema: z.ZodType, { schemas, operations }: 
 };
 
 /** OpenAPI 3.1 has no way to say what is in it. */
-const STREAM: JsonObject = {
-  schema: { type: 'string', description: 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.' },
-};
+const streamOf = (says: true | string): JsonObject => ({
+  schema: { type: 'string', description: says === true ? OF_EVENTS : says },
+});
+const OF_EVENTS = 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.';
 
 const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] => (kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of']);
 

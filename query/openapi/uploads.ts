@@ -36,7 +36,9 @@ const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObj
 
 /** The pictures, which are read by the address that an item names, and belong to no resource of their own. */
 export const uploadPaths = (domain: Domain): JsonObject => {
-  const kinds = Object.values(domain.kinds).filter(({ fields }) => Object.values(fields).some(({ kind }) => kind === 'upload'));
+  const kinds = Object.values(domain.kinds).filter(({ fields, lists }) =>
+    [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) => Object.values(defs).some(({ kind }) => kind === 'upload')),
+  );
   if (kinds.length === 0) return {};
   const own = new Intl.ListFormat('en', { type: 'disjunction' }).format(kinds.map(({ name }) => spaced(name)));
   const tags = kinds.map(({ plural }) => capital(spaced(plural)));

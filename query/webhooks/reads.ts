@@ -2,10 +2,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { WebhookHealth } from '#shared/rest/webhook.ts';
+import { attributesSql, type Standing } from '#shared/standing.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { createItemFinder } from '../kinds/find.ts';
@@ -24,7 +24,8 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
   const { webhooks } = sourcesOf(domain);
   const findItem = createItemFinder(pool, webhooks);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
-  const findRole = coalesce<number, { readonly id: number; readonly role: Role }>((ids) => findOwnerRoles(pool, ids));
+  const findOwners = ownerFinder(domain);
+  const findOwner = coalesce<number, Owner>((ids) => findOwners(pool, ids));
   return {
     async listWebhooks({ caller }, asked) {
       return readList<'created_at', WebhookRow>({
@@ -40,8 +41,8 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
     async getWebhook({ caller, id }) {
       const found = await findItem(pathId(id), (row) => may(caller, webhooks.right, resourceIn(webhooks, row)));
       const webhook = found as unknown as WebhookRow;
-      const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findRole(webhook.owner_id)]);
-      const withheld = owner && withheldOf(domain, { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner.role);
+      const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findOwner(webhook.owner_id)]);
+      const withheld = owner && withheldOf(domain, { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner);
       return {
         kind: 'item',
         version: webhook.version,
@@ -55,10 +56,14 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
   };
 };
 
-/** In the role that they have now. */
-const findOwnerRoles = createFinder<{ readonly id: number; readonly role: Role }>(
-  (condition) => `select t.id, t.role from read_model.users t where ${condition} and t.deleted_at is null`,
-);
+type Owner = { readonly id: number } & Standing;
+
+/** As they are now. */
+const ownerFinder = (domain: Domain) =>
+  createFinder<Owner>(
+    (condition) =>
+      `select t.id, t.role, ${attributesSql(domain, 't')} as attributes from read_model.users t where ${condition} and t.deleted_at is null`,
+  );
 
 const ORDERS = {
   '-createdAt': { column: 'created_at', descending: true },

@@ -4,8 +4,9 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
 
-// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder that is named: JavaScript and types for Node 22 and newer, without tests, benches
-// and what serves development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
+// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder that is named: JavaScript and types for
+// Node 22 and newer, without tests, benches and what serves development. The repository itself runs its sources and needs none of it.
+// `npm run package` calls it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -17,6 +18,7 @@ const [destination = DIST] = process.argv.slice(2);
 const FOLDERS = [
   'audit',
   'auth',
+  'client',
   'command',
   'command-line',
   'docs',

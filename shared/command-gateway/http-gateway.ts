@@ -9,6 +9,7 @@ import { MAY_MOVE, MOVED } from '#shared/http/elsewhere.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { statusOf } from '#shared/http/problem.ts';
 import { isRejectionCode, Rejection } from '#shared/rejection.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
 import { signAssertion } from './assertion.ts';
 import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
@@ -167,6 +168,7 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
   const refusal = Refusal.safeParse(answer);
   if (refusal.success) {
     const { code, title, details } = refusal.data;
+    if (code === 'parked') throw parked();
     if (isRejectionCode(code) && !Object.hasOwn(HTTP_PROBLEMS, code) && statusOf(code) === response.status)
       throw new Rejection(code, details, { says: title });
   }

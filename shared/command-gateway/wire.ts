@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { attributesOf } from '#kernel/conditions/attributes.ts';
 import { token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
-import { roleName, version } from '#shared/events/fields.ts';
+import { attributes, roleName, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -76,6 +77,7 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
     kind: z.literal('user'),
     userId: z.int().positive(),
     role: roleName,
+    attributes: attributes.optional(),
     scopes: z.array(z.string().max(100)).max(100),
     client: z.string().max(200).nullable(),
   }),
@@ -101,6 +103,9 @@ export const readCaller = (asserted: z.infer<typeof AssertedCaller>, policy: Pol
     case 'anonymous':
       return { ...asserted, policy };
     case 'user':
+      // A role with another declaration does not know what rights ask for here.
+      if (attributesOf(policy.domain).some(({ name }) => asserted.attributes?.[name] === undefined))
+        throw new Error('it does not say of the caller what rights ask for');
       return { ...asserted, policy, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) };
     case 'system':
       return asserted;

@@ -81,6 +81,7 @@ export const openPool = (options: PoolOptions): Pool => {
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
+const DATE = 1082;
 
 /** Every int8 of ours is a position, a version, or an id, and all of those are safe integers. */
 const safeInteger = (text: string): number => {
@@ -89,12 +90,14 @@ const safeInteger = (text: string): number => {
   return value;
 };
 
-/** The driver's own parsers, which give an int8 as text, except for int8. */
+/** The driver's own parsers, which give an int8 as text, except for int8 and days. */
 const TYPES: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
     if (oid === INT8) return safeInteger;
     if (oid === INT8_ARRAY) return safeIntegers;
+    // A day has no time zone: the driver would make it midnight here.
+    if (oid === DATE) return (text: string) => text;
     return pg.types.getTypeParser(oid, 'text');
   }) as typeof pg.types.getTypeParser,
 };

@@ -22,6 +22,8 @@ export const end = z.strictObject(place);
 
 /** As a role can be called. */
 export const roleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
+/** What rights compare of a user; fields of the kernel’s types that are one value. */
+export const attributes = z.record(z.string().max(100), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 /** Of the domain, or `admin`. */
 export type Role = string;
 

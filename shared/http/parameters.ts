@@ -17,5 +17,8 @@ const refusal = (errors: readonly { readonly parameter: string; readonly detail:
 
 const errorsOf = (issue: z.core.$ZodIssue): readonly { readonly parameter: string; readonly detail: string }[] =>
   issue.code === 'unrecognized_keys'
-    ? issue.keys.map((parameter) => ({ parameter, detail: 'There is no such parameter.' }))
+    ? issue.keys.map((parameter) => ({ parameter, detail: parameter === 'at' ? NO_PAST : 'There is no such parameter.' }))
     : [{ parameter: String(issue.path[0] ?? ''), detail: issue.message }];
+
+/** Where it would be overlooked, the present would be taken for what was. */
+const NO_PAST = 'There is no past of this to ask for, only what is now.';

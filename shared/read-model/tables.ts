@@ -5,7 +5,9 @@ import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
 import { compileShares, type ShareChange, type ShareTable, shareDefinitionOf, shareTableOf } from '#kernel/rows/shares.ts';
 import { tableOf } from '#kernel/rows/table.ts';
-import { type ViewTable, viewDefinitionOf, viewIndexesOf, viewTableOf } from '#kernel/rows/views.ts';
+import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
+import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
+import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
 import { waysToCaller, waysToItems } from '#kernel/rows/ways.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
@@ -50,6 +52,8 @@ export type ProjectedShares = ShareTable & {
 type ProjectedView = ViewTable & {
   readonly definition: TableDefinition;
   readonly shares: readonly ProjectedShares[];
+  /** What says who may read its rows, beside its key. */
+  readonly asked: readonly AskedTable[];
 };
 
 /** A table whose rows are made by the events of single streams. */
@@ -77,7 +81,7 @@ export const tablesOf = (domain: Domain): Tables => {
     made.get(domain) ??
     tablesOfAll(
       kinds.map((kind) => projectedTable(domain, kind)),
-      domain.views,
+      domain,
     );
   made.set(domain, tables);
   return tables;
@@ -126,12 +130,13 @@ const projectedShares = (kind: Kind, view: ViewInfo, share: ShareInfo): Projecte
   };
 };
 
-const projectedView = (view: ViewInfo, shares: readonly ProjectedShares[]): ProjectedView => {
+const projectedView = (domain: Domain, view: ViewInfo, shares: readonly ProjectedShares[]): ProjectedView => {
   const table = viewTableOf(view);
   return {
     ...table,
     definition: { table: viewDefinitionOf(table), indexes: viewIndexesOf(table, view), unsampled: undefined },
     shares: shares.filter((share) => share.view === view),
+    asked: tablesAskedFor(domain, view),
   };
 };
 
@@ -146,7 +151,7 @@ export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g
 
 const ID = /^[1-9]\d{0,15}$/;
 
-const tablesOfAll = (all: readonly ProjectedTable[], views: readonly ViewInfo[]): Tables => {
+const tablesOfAll = (all: readonly ProjectedTable[], domain: Domain): Tables => {
   const ofStreams = all.flatMap((table) => [table, ...table.items, ...table.shares]);
   const byName = new Map(ofStreams.map((table) => [table.name, table]));
   const byKind = new Map(all.map((table) => [table.kind, table]));
@@ -154,8 +159,9 @@ const tablesOfAll = (all: readonly ProjectedTable[], views: readonly ViewInfo[])
   return {
     all,
     ofStreams,
-    views: views.map((view) =>
+    views: domain.views.map((view) =>
       projectedView(
+        domain,
         view,
         all.flatMap(({ shares }) => shares),
       ),

@@ -47,8 +47,8 @@ export type Answer = {
   readonly item?: string | undefined;
   /** What was made is an item of a list: it has the version of its aggregate, which was there before. */
   readonly isOfItem?: true;
-  /** Whether the items can also be had one by one, as server-sent events. */
-  readonly isStreamed?: boolean;
+  /** Whether there is also a stream of them, as server-sent events; and what its messages are, unless they are events. */
+  readonly isStreamed?: true | string;
 };
 
 /** What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON. */

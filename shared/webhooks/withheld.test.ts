@@ -7,7 +7,7 @@ import { scopesLackedByAll, withheldOf } from './withheld.ts';
 const catalogue = catalogueOf(publishing);
 
 test('nothing is withheld from an administrator whose token had every scope', () => {
-  expect(withheldOf(publishing, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, 'admin')).toEqual([]);
+  expect(withheldOf(publishing, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, { role: 'admin' })).toEqual([]);
 });
 
 const PUBLIC_ALONE = ['article.published', 'article.unpublished', 'comment.added', 'user.registered', 'user.deleted'];
@@ -16,7 +16,7 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
   const [part, nothing, ...others] = withheldOf(
     publishing,
     { eventTypes: ['article.*', 'article.drafted', ...PUBLIC_ALONE], scopes: [] },
-    'author',
+    { role: 'author' },
   );
   expect(part).toMatchObject({
     eventType: 'article.*',
@@ -32,10 +32,10 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
 });
 
 test('a scope that would open nothing to the owner is not what is lacking', () => {
-  expect(withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, 'reader')).toEqual([]);
+  expect(withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' })).toEqual([]);
   const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
   for (const scopes of [[], TOLD_SCOPES])
-    expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, 'reader')).toEqual([
+    expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, { role: 'reader' })).toEqual([
       { eventType: 'article.drafted', reason },
     ]);
 });

@@ -1,18 +1,21 @@
+import { attributesOf } from '#kernel/conditions/attributes.ts';
+import type { Attributes } from '#kernel/conditions/holds.ts';
+import { spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Case, casesOf } from '#kernel/visibility/cases.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { mayByFacts, policyOf, toldScopesOf } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
+import type { Standing } from '#shared/standing.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
 /** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
-export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, role: Role): readonly Withheld[] => {
-  const toldOf = tellerOf(domain, role);
+export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, standing: Standing): readonly Withheld[] => {
+  const toldOf = tellerOf(domain, standing);
   return eventTypes.flatMap((eventType) => {
     const told = toldOf(eventType, scopes);
     const lacking = toldScopesOf(policyOf(domain)).filter(
@@ -25,23 +28,40 @@ export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, role: R
         scope,
         reason: `${left}: the token that last decided what goes where lacked the scope ${scope}.`,
       }));
-    return told > 0 ? [] : [{ eventType, reason: `${left}: the role of the owner, ${role}, does not let them read it.` }];
+    return told > 0 ? [] : [{ eventType, reason: `${left}: ${reasonOf(domain, standing)}.` }];
   });
+};
+
+const reasonOf = (domain: Domain, { role }: Standing): string => {
+  const names = attributesOf(domain).map(({ name }) => spaced(name));
+  return names.length === 0
+    ? `the role of the owner, ${role}, does not let them read it`
+    : `neither the role of the owner, ${role}, nor their ${names.join(' or ')} lets them read it`;
 };
 
 /** The scopes without which nothing of it could be sent to anybody; none where something could. */
 export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly string[] =>
-  eventTypes.some((each) => tellerOf(domain, 'admin')(each, scopes) > 0)
+  eventTypes.some((each) => tellerOf(domain, ADMIN)(each, scopes) > 0)
     ? []
-    : [...new Set(withheldOf(domain, { eventTypes, scopes }, 'admin').flatMap(({ scope }) => scope ?? []))];
+    : [...new Set(withheldOf(domain, { eventTypes, scopes }, ADMIN).flatMap(({ scope }) => scope ?? []))];
+
+const ADMIN: Standing = { role: 'admin' };
 
 /** In how many cases what it stands for is told to an owner. */
 const tellerOf =
-  (domain: Domain, role: Role) =>
+  (domain: Domain, { role, attributes }: Standing) =>
   (pattern: string, scopes: readonly string[]): number => {
-    const owner = { kind: 'user', policy: policyOf(domain), userId: OWNER, role, scopes: new Set(scopes), client: null } as const;
+    const owner = {
+      kind: 'user',
+      policy: policyOf(domain),
+      userId: OWNER,
+      role,
+      attributes: attributes ?? undefined,
+      scopes: new Set(scopes),
+      client: null,
+    } as const;
     return typesOf(catalogueOf(domain), pattern)
-      .flatMap((type) => casesOfType(domain, type))
+      .flatMap((type) => casesOfType(domain, type, attributes ?? undefined))
       .filter(({ right, facts }) => facts.some((each) => mayByFacts(owner, right, each))).length;
   };
 
@@ -51,7 +71,9 @@ const OTHER = 2 as UserId;
 const compiled = new WeakMap<Domain, Map<string, readonly Case[]>>();
 
 /** On whose behalf, and of what, an event of the type may be; made once. */
-const casesOfType = (domain: Domain, type: string): readonly Case[] => {
+const casesOfType = (domain: Domain, type: string, own: Attributes | undefined): readonly Case[] => {
+  // Every owner has cases of their own.
+  if (own !== undefined && visibilityOf(domain).types.has(type)) return casesOf(domain, type, { owner: OWNER, other: OTHER, own });
   const known = compiled.get(domain) ?? new Map<string, readonly Case[]>();
   compiled.set(domain, known);
   const cases =

@@ -20,6 +20,8 @@ type Application = { readonly clientId: string; readonly redirectUri: string };
 /** How people and programs come to an installation, over HTTP alone. */
 export type People = {
   readonly administrator: TokenHolder;
+  /** With a new token. */
+  administratorAgain(): Promise<TokenHolder>;
   /** Signs up on the page, and in at an application that then has the token. */
   signUp(name: string): Promise<Person>;
   /** Signs in once more, after a change of role, until the token has it. */
@@ -72,6 +74,7 @@ export const openPeople = async (
       browser.post(page.action, { ...page.hidden, email, password: PASSWORD });
   return {
     administrator,
+    administratorAgain: () => tokenOf(installation.admin),
     async signUp(name) {
       const email = `${randomUUID()}@example.com`;
       const person = { name, email };

@@ -17,7 +17,7 @@ export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) 
   const { pool, eventLog, keys, config, log } = given;
   const secrets = createEndpointSecrets({ domain: publishing, eventLog, keys });
   const opens = {
-    ledger: ledger(openRunLedger(pool, { hours: 120, failures: 5 })),
+    ledger: ledger(openRunLedger(publishing, pool, { hours: 120, failures: 5 })),
     sender: sender(opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks }))),
   };
   const runner = opened.use(createRunner({ ...opens, policy: POLICY, secrets, log, observer: { sent() {} }, disable: async () => {} }));

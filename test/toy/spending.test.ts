@@ -1,9 +1,13 @@
+// Over 200 lines, because every case goes through the one installation and the people that are set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { follow } from '../engines/event-source.ts';
 import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { openPeople, type TokenHolder } from '../engines/installation-people.ts';
 import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
 import { spendingDomain } from './spending.ts';
 
 /** Views on every surface, with nothing outside their declaration. */
@@ -95,6 +99,14 @@ test('lists are filtered by the key, and ordered by what says so', async () => {
     expect([query, (await read(`/spending?${query}`)).status]).toEqual([query, 400]);
 });
 
+test('what was cannot be asked for, and whoever asks for it is told so', async () => {
+  const errors = [{ parameter: 'at', detail: 'There is no past of this to ask for, only what is now.' }];
+  for (const path of ['/spending', `/spending/${teams[0]}`])
+    for (const at of ['v1', '2026-11-21T10:15:00Z'])
+      expect((await read(`${path}?at=${at}`)).body).toMatchObject({ code: 'invalid_parameter', errors });
+  expect(await graphqlClientOf(installation)(`{ spending(team: "${teams[0]}", at: "v1") { paid } }`)).toMatchObject({ errors: [{}] });
+});
+
 test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])('pages by %s have each row once, forwards and backwards', async (sort) => {
   const whole = await teamsIn(`/spending?sort=${sort}`);
   const forwards: (readonly number[])[] = [];
@@ -143,6 +155,104 @@ test('GraphQL has rows and pages, with what they refer to', async () => {
     data: { spending: { paid: 60, team: { name: 'Team 300' } }, spendingConnection: { nodes, totalCount: 2 } },
   });
   expect((await graphql(query, { token: eve.token })).data).toEqual({ spending: null, spendingConnection: { nodes: [], totalCount: 0 } });
+});
+
+type Told = { readonly type: string; readonly key?: { readonly team: number }; readonly row?: Row & { readonly budget: number } };
+const watch = (by: TokenHolder, query = '', headers = {}) =>
+  follow(`${installation.url}/spending${query}`, {
+    fetch: installation.fetch,
+    headers: { authorization: `Bearer ${by.token}`, ...headers },
+  });
+const edit = (index: number, budget: number) =>
+  session.write('PATCH', `/teams/${teams[index]}`, { token: ann.token, body: { budget }, headers: { 'if-match': '*' } });
+
+test('a stream of its rows begins with all that one may read, tells what changes, and goes on where one left off', async () => {
+  const stream = await watch(bob);
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const [reset, ...rows] = await stream.data<Told>(3);
+  expect(reset).toEqual({ type: 'reset' });
+  expect(rows.map(({ key, row }) => [key?.team, row?._links])).toEqual(
+    [teams[1], teams[2]].map((id) => [id, { self: { href: `/spending/${id}` }, team: { href: `/teams/${id}` } }]),
+  );
+  await edit(0, 101);
+  await edit(1, 201);
+  expect((await stream.data<Told>(4)).at(-1)).toMatchObject({ type: 'changed', key: { team: teams[1] }, row: { budget: 201 } });
+  const after = await until(stream.lastEventId, (id) => id.endsWith(stream.messages.at(-1)?.id.slice(-9) ?? ''));
+  await stream.close();
+  await edit(2, 301);
+  const again = await watch(bob, '', { 'last-event-id': after });
+  expect((await again.data<Told>(1)).map(({ type, key }) => [type, key?.team])).toEqual([['changed', teams[2]]]);
+  await again.close();
+  // Whoever may read something else, or asks for it, begins anew.
+  for (const [by, query, row] of [
+    [ann, `?after=${after}`, teams[0]],
+    [bob, `?after=${after}&team=${teams[2]}`, teams[2]],
+  ] as const) {
+    const other = await watch(by, query);
+    expect((await other.data<Told>(2)).map(({ type, key }) => [type, key?.team])).toEqual([
+      ['reset', undefined],
+      ['changed', row],
+    ]);
+    await other.close();
+  }
+});
+
+test('who may not follow, or asks for what there is not, is refused', async () => {
+  expect((await watch(eve)).status).toBe(403);
+  expect((await follow(`${installation.url}/spending`, { fetch: installation.fetch })).status).toBe(401);
+  for (const query of ['?sort=paid', '?limit=3', '?after=x', '?after=00000000-1', '?team=x', '?before=1'])
+    expect([query, (await watch(accountant, query)).status]).toEqual([query, 400]);
+});
+
+test('a subscription of GraphQL tells the same, with the fields that are asked for', async () => {
+  const query = `subscription ($team: ID, $after: Cursor) {
+    spendingChanged(team: $team, after: $after) { cursor type key { team } row { budget team { name } } }
+  }`;
+  type Data = { readonly spendingChanged: { readonly cursor: string } };
+  const stream = await streamOf(installation, query, { token: ann.token });
+  const [reset, first] = await stream.results<Data>(2);
+  expect(reset?.data).toEqual({ spendingChanged: { cursor: expect.any(String), type: 'RESET', key: null, row: null } });
+  expect(first?.data?.spendingChanged).toMatchObject({
+    type: 'CHANGED',
+    key: { team: String(teams[0]) },
+    row: { team: { name: 'Team 100' } },
+  });
+  await edit(0, 102);
+  const told = (await stream.results<Data>(3)).at(-1)?.data?.spendingChanged;
+  expect(told).toMatchObject({ type: 'CHANGED', row: { budget: 102 } });
+  await stream.close();
+  const closed = await open(ann, 400);
+  await request(closed, 5, ['submit']);
+  await edit(0, 103);
+  const again = await streamOf(installation, query, { token: ann.token, variables: { after: told?.cursor } });
+  const seen = async () => JSON.stringify((await again.results<Data>(1)).map(({ data }) => data?.spendingChanged));
+  expect(await until(seen, (text) => text.includes('"budget":103') && text.includes('"budget":400'))).not.toContain('RESET');
+  await again.close();
+  const stranger = await streamOf(installation, query, { token: eve.token });
+  expect(await stranger.results(1)).toEqual([{ data: { spendingChanged: expect.objectContaining({ type: 'RESET' }) } }]);
+  await edit(0, 104);
+  await until(stranger.lastEventId, (id) => id !== '' && id !== stranger.messages[0]?.id);
+  expect(stranger.messages.length).toBe(1);
+  await stranger.close();
+});
+
+test('by one connection for all operations, views are followed beside others', async () => {
+  const authorization = `Bearer ${ann.token}`;
+  const token = await (await installation.fetch(`${installation.url}/graphql`, { method: 'PUT', headers: { authorization } })).text();
+  const headers = { authorization, 'x-graphql-event-stream-token': token };
+  const stream = await follow(`${installation.url}/graphql`, { fetch: installation.fetch, headers });
+  const { status } = await installation.fetch(`${installation.url}/graphql`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: 'subscription { spendingChanged { type row { budget } } }', extensions: { operationId: 'one' } }),
+  });
+  expect(status).toBe(202);
+  const told = await stream.data<{ readonly id: string; readonly payload: { readonly data: { readonly spendingChanged: object } } }>(2);
+  expect(told.slice(0, 2).map(({ id, payload }) => [id, payload.data.spendingChanged])).toEqual([
+    ['one', { type: 'RESET', row: null }],
+    ['one', { type: 'CHANGED', row: { budget: expect.any(Number) } }],
+  ]);
+  await stream.close();
 });
 
 test('the description of the interface has it, and everything is proven', async () => {

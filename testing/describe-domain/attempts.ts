@@ -1,8 +1,9 @@
-import { kebab, targetOf } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { PIXEL } from '../../test/engines/pixel.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
+import type { Found, Situation } from './situations.ts';
 import { bodyOf, type Made, requestOf, type Stage } from './stage.ts';
 
 /** One thing that can be asked of what was made, and on which representation its link would stand. */
@@ -41,7 +42,7 @@ export const attemptsOn = async (stage: Stage, made: Made): Promise<readonly Att
       } as const,
     ];
   });
-  return [...onItself, ...onItems.flat(), ...children, ...filesOf(stage, made)];
+  return [...onItself, ...onItems.flat(), ...children, ...filesOf(stage, made, { list: undefined, ids, on: made.path })];
 };
 
 const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): Attempt => {
@@ -60,12 +61,21 @@ export const freshBody = async (stage: Stage, kind: Kind, command: CommandInfo):
   const people = actors.flatMap(({ userId }) => userId ?? []);
   const ids = new Map<string, number>();
   for (const [name, def] of referencesIn(kind, command)) {
-    const target = isToUser(def) ? undefined : found.situations.find((each) => each.kind.name === targetOf(def));
-    const id = isToUser(def) ? people[stage.serial() % people.length] : target && (await stage.make(target)).id;
+    const target = isToUser(def) ? undefined : targetFor(found, { kind, command, name: wire(name, def), to: targetOf(def) });
+    const id = isToUser(def) ? people[stage.serial() % people.length] : target && (await stage.target(target)).id;
     if (id !== undefined) ids.set(name, id);
   }
   const form = formOf({ kind, command, examples, idFor: (name) => ids.get(name) }, stage.serial());
   return bodyOf(kind, command, { ...form, ...(command.kind === 'moveItem' && { before: null }) });
+};
+
+type Referring = { readonly kind: Kind; readonly command: CommandInfo; readonly name: string; readonly to: string };
+
+/** With which the command was let through in the search, or the first that there is. */
+const targetFor = ({ situations, byId }: Found, { kind, command, name, to }: Referring): Situation | undefined => {
+  const steps = situations.flatMap((each) => (each.kind === kind ? each.steps : []));
+  const known = steps.find((step) => step.command === command && typeof step.form[name] === 'number');
+  return (known && byId.get(Number(known.form[name]))) ?? situations.find((each) => each.kind.name === to);
 };
 
 /** Of the first that there is. */
@@ -79,15 +89,20 @@ const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise
   if (first === undefined) return [];
   const on = first._links.self.href;
   const ids = { [`${kind.name}Id`]: made.id, [list.id.name]: decodeURIComponent(on.split('/').at(-1) ?? '') };
-  return Object.values(kind.commands)
-    .filter((command) => command.list === list && command.kind !== 'addItem' && !command.internal)
-    .map((command) => ({ ...commanded(stage, made, command, ids), on }));
+  return [
+    ...Object.values(kind.commands)
+      .filter((command) => command.list === list && command.kind !== 'addItem' && !command.internal)
+      .map((command) => ({ ...commanded(stage, made, command, ids), on })),
+    ...filesOf(stage, made, { list, ids, on }),
+  ];
 };
 
-const filesOf = ({ domain }: Stage, made: Made): readonly Attempt[] =>
+type Place = { readonly list: ListInfo | undefined; readonly ids: Row; readonly on: string };
+
+const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: Place): readonly Attempt[] =>
   Object.entries(aggregateOperations(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
-    if (use.kind !== made.situation.kind || (use.does !== 'putFile' && use.does !== 'removeFile')) return [];
-    const at = path.replaceAll(/\{\w+\}/g, String(made.id));
+    if (use.kind !== made.situation.kind || (use.does !== 'putFile' && use.does !== 'removeFile') || use.upload.list !== list) return [];
+    const at = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(String(ids[id])));
     const file = use.does === 'putFile' ? { body: async () => PIXEL, type: 'image/png' } : { body: async () => undefined };
-    return [{ name, kind: use.kind, command: use.command, does: use.does, method, path: at, on: made.path, ...file }];
+    return [{ name, kind: use.kind, command: use.upload.command, does: use.does, method, path: at, on, ...file }];
   });

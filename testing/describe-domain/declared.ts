@@ -22,7 +22,7 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
   const row = rowOf(kind, name);
   const { role } = asking;
   if (typeof row.as === 'string') {
-    const own = row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
+    const own = ownCell(row, role);
     if (own !== undefined) return isTrue(asking, kind, own, state);
     const target = targetKind(asking.domain, kind.fields[row.as]);
     const found = target && asking.find(target.name, state[row.as]);
@@ -32,9 +32,13 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
 };
 
 /** Whether there is anything with which somebody of a role may do it. */
-export const mayEver = (kind: Kind, name: string, role: string): boolean => {
+export const mayEver = (domain: Domain, kind: Kind, name: string, role: string): boolean => {
   const row = rowOf(kind, name);
-  return typeof row.as === 'string' || cellOf(row, role) !== false;
+  if (typeof row.as !== 'string') return cellOf(row, role) !== false;
+  const own = ownCell(row, role);
+  if (own !== undefined) return own !== false;
+  const target = targetKind(domain, kind.fields[row.as]);
+  return target !== undefined && mayEver(domain, target, name === 'read' ? 'read' : 'write', role);
 };
 
 /** Whether somebody may read a part of it: of what they may read at all. */
@@ -64,6 +68,9 @@ const cellOf = (row: Row, role: string): unknown => {
   return (role === 'anonymous' ? row.anyone : (row.signedIn ?? row.anyone)) ?? false;
 };
 
+/** What is said of a role where everything else is as something else has it. */
+const ownCell = (row: Row, role: string): unknown => row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
+
 const targetKind = (domain: Domain, def: FieldDef | undefined): Kind | undefined => def && domain.kinds[targetOf(def)];
 
 const isTrue = (asking: Asking, kind: Kind, condition: unknown, state: Row): boolean => {
@@ -91,6 +98,8 @@ const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, un
     if (typeof value !== 'boolean') throw new UnknownCondition(`${kind.name}: ${name}`);
     return isFact(asking, kind, name, state) === value;
   }
+  // The people of this suite have no such values.
+  if (isOfCaller(value)) throw new UnknownCondition(`${kind.name}: ${name} of the caller`);
   const target = targetKind(asking.domain, def);
   if (value === null || target === undefined || typeof value === 'number' || isNegation(value)) return isValue(state[name] ?? null, value);
   if (target.name === 'user' && value === 'caller') return asking.callerId !== null && state[name] === asking.callerId;
@@ -99,6 +108,9 @@ const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, un
   const found = asking.find(target.name, state[name]);
   return found !== undefined && isTrue(asking, target, value, found);
 };
+
+const isOfCaller = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'caller' in value && typeof value.caller === 'string';
 
 type OfItems = { readonly list: ListInfo; readonly items: unknown; readonly wanted: unknown };
 const isOfSome = (asking: Asking, kind: Kind, { list, items, wanted }: OfItems): boolean => {

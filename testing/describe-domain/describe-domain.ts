@@ -8,6 +8,7 @@ import { checkQueries } from './graphql.ts';
 import { checkHistory } from './history.ts';
 import { checkLinks } from './links.ts';
 import { checkRebuilding, checkTampering } from './proof.ts';
+import { checkFiles } from './rest-files.ts';
 import { checkForms } from './rest-forms.ts';
 import { checkLists } from './rest-lists.ts';
 import { checkPreconditions } from './rest-preconditions.ts';
@@ -39,6 +40,9 @@ export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE 
 
     each('REST: forms are refused at the field that is wrong, and what is sent is there', async (on, of) => {
       await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
+    });
+    each('REST: files can be read by those who may read what they belong to', async (on, of) => {
+      await inTurn(domain, firstsOf(on), (situation) => checkFiles(on, of, situation));
     });
     each('REST: versions and keys are kept to, and what is not there is not found', async (on, of) => {
       await inTurn(domain, firstsOf(on), (situation) => checkPreconditions(on, of, situation));

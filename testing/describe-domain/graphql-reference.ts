@@ -1,25 +1,24 @@
 // Over 200 lines, because it is one oracle: what queries must answer, said a second time.
-import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema, parse } from 'graphql';
+import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
 import { itemType } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/names.ts';
-import { type ItemSource, type Member, type Sort, type Source, sourcesOf } from '../../query/sources.ts';
-import { type Asking, isHidden, mayAs, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
-import type { Rows } from './graphql-rows.ts';
-
-/** graphql-js walks over whole tables in memory, and the declaration is read for every row. */
-export type Reference = {
-  readonly domain: Domain;
-  readonly schema: GraphQLSchema;
-  readonly rows: Rows;
-  readonly asking: Asking;
-};
-
-type Args = Readonly<Record<string, unknown>>;
-/** A row, and what it is a row of. */
-type Node = { readonly type: string; readonly source: Source | ItemSource; readonly row: Row };
-type Resolve = (node: Node, args: Args, reference: Reference) => unknown;
-type Resolvers = ReadonlyMap<string, Resolve>;
+import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/sources.ts';
+import { isHidden, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
+import {
+  type Args,
+  compareBy,
+  isReadable,
+  memberValue,
+  type Node,
+  nodeOf,
+  pageOf,
+  type Reference,
+  type Resolve,
+  type Resolvers,
+  sizeOf,
+} from './graphql-nodes.ts';
+import { resolversOfViews } from './graphql-views.ts';
 
 const made = new WeakMap<Domain, Resolvers>();
 
@@ -46,7 +45,7 @@ export const executeReference = async (
 
 const resolversOf = (domain: Domain): Resolvers => {
   const { all } = sourcesOf(domain);
-  const resolvers = new Map<string, Resolve>();
+  const resolvers = new Map<string, Resolve>(resolversOfViews(domain));
   resolvers.set('Query.node', (_, { id }, reference) => first(all.map((source) => byId(source, id, reference))));
   resolvers.set('Query.me', (_, __, { asking, rows }) => {
     const users = all.find(({ kind }) => kind.name === 'user');
@@ -78,11 +77,6 @@ const resolversOf = (domain: Domain): Resolvers => {
 };
 
 const first = <Item>(items: readonly (Item | undefined)[]): Item | null => items.find((item) => item !== undefined) ?? null;
-
-const nodeOf = (source: Source, row: Row): Node => ({ type: source.kind.type, source, row });
-
-const isReadable = (source: Source, row: Row, { asking, rows }: Reference): boolean =>
-  mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
 
 const isPartOf = (source: Source, row: Row, part: string, { asking, rows }: Reference): boolean =>
   mayReadPart(asking, source.kind, part, rows.stateOf(source, row));
@@ -122,16 +116,6 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   for (const member of source.members) resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
 };
 
-const memberValue = (domain: Domain, { column, def, target }: Member): Resolve => {
-  const other = target && sourcesOf(domain).of(target.name);
-  if (!other) return ({ row }) => row[column] ?? def.personal?.erased ?? null;
-  return ({ row }, _, reference) => {
-    const found = reference.rows.byId(other, row[column]);
-    // Of those who were deleted a name is left.
-    return found && (other.staysWhenEnded || isReadable(other, found, reference)) ? nodeOf(other, found) : null;
-  };
-};
-
 const addItems = (domain: Domain, resolvers: Map<string, Resolve>, source: Source, items: ItemSource): void => {
   const { kind, list, members, order } = items;
   const type = itemType(kind, list);
@@ -164,14 +148,6 @@ const addItems = (domain: Domain, resolvers: Map<string, Resolve>, source: Sourc
   resolvers.set(`${kind.type}.${list.name}Connection`, (node, args, reference) =>
     pageOf(all(node, args, reference) as readonly Node[], args),
   );
-};
-
-const compareBy = (columns: readonly string[], one: Row, other: Row): number => {
-  for (const column of columns) {
-    const [a, b] = [one[column], other[column]] as [string, string];
-    if (a !== b) return a < b ? -1 : 1;
-  }
-  return 0;
 };
 
 type Listed = { readonly source: Source; readonly of: (node: Node, reference: Reference) => readonly Row[] };
@@ -223,21 +199,3 @@ const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
     const actual = row[filter.column];
     return filter.by === 'element' ? (actual as readonly unknown[]).includes(value) : String(actual) === String(value);
   });
-
-const sizeOf = (value: unknown): number => {
-  const size = (value ?? 10) as number;
-  if (size < 0 || size > 100) throw new GraphQLError('limit_out_of_range');
-  return size;
-};
-
-const pageOf = (all: readonly Node[], { first: from, last }: Args) => {
-  const size = sizeOf(from ?? last);
-  const nodes = last == null ? all.slice(0, size) : all.slice(Math.max(0, all.length - size));
-  const hasMore = all.length > size;
-  return {
-    nodes,
-    edges: nodes.map((node) => ({ node })),
-    totalCount: all.length,
-    pageInfo: { hasNextPage: last == null && hasMore, hasPreviousPage: last != null && hasMore },
-  };
-};

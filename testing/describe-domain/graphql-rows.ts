@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { type ItemSource, isPresent, type Source, sourcesOf } from '../../query/sources.ts';
+import { viewSourcesOf } from '../../query/views/source.ts';
 import { inDatabase } from '../../test/engines/search-everywhere.ts';
 import type { Asking } from './declared.ts';
 
@@ -8,6 +9,8 @@ import type { Asking } from './declared.ts';
 export type Rows = {
   /** Those that are there. */
   of(source: Source): readonly Row[];
+  /** Of a view. */
+  ofTable(table: string): readonly Row[];
   items(source: ItemSource, row: Row): readonly Row[];
   /** Also what is no more than a name for others. */
   byId(source: Source, id: unknown): Row | undefined;
@@ -20,6 +23,7 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
     const { all } = sourcesOf(domain);
     const tables = new Map<string, readonly Row[]>();
     for (const source of all) for (const { table } of [source, ...source.items]) tables.set(table, await rowsOf(client, table));
+    for (const { table } of viewSourcesOf(domain)) tables.set(table, await rowsOf(client, table));
     const of = (source: Source): readonly Row[] => (tables.get(source.table) ?? []).filter((row) => isPresent(source, row));
     const itemsIn = (source: ItemSource, row: Row): readonly Row[] =>
       (tables.get(source.table) ?? []).filter((item) => item[source.of] === row.id);
@@ -30,6 +34,7 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
     const byId = (source: Source, id: unknown): Row | undefined => (tables.get(source.table) ?? []).find((row) => row.id === id);
     return {
       of,
+      ofTable: (table) => tables.get(table) ?? [],
       byId,
       stateOf: state,
       items: itemsIn,

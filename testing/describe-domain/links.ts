@@ -25,7 +25,7 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
   for (const actor of stage.actors.filter((each) => isOfInterest(situation, each))) {
     const { made } = begun;
     checkReading(
-      { checks, made, actor, isReadable: mayBy(askingAs(stage, world, actor), made, 'read') },
+      { domain: stage.domain, checks, made, actor, isReadable: mayBy(askingAs(stage, world, actor), made, 'read') },
       await stage.read(made.path, actor),
     );
     for (const [index] of begun.attempts.entries()) {
@@ -44,9 +44,15 @@ type Begun = { readonly made: Made; readonly attempts: readonly Attempt[]; reado
 const isOfInterest = ({ owner }: Situation, { key, role }: Actor): boolean =>
   !key.endsWith(' 2') || owner === undefined || role === owner.role;
 
-type Reading = { readonly checks: Checks; readonly made: Made; readonly actor: Actor; readonly isReadable: boolean | undefined };
-const checkReading = ({ checks, made, actor, isReadable }: Reading, { status }: { readonly status: number }): void => {
-  const hidden = mayEver(made.situation.kind, 'read', actor.role) ? 404 : actor.token === undefined ? 401 : 403;
+type Reading = {
+  readonly domain: Domain;
+  readonly checks: Checks;
+  readonly made: Made;
+  readonly actor: Actor;
+  readonly isReadable: boolean | undefined;
+};
+const checkReading = ({ domain, checks, made, actor, isReadable }: Reading, { status }: { readonly status: number }): void => {
+  const hidden = mayEver(domain, made.situation.kind, 'read', actor.role) ? 404 : actor.token === undefined ? 401 : 403;
   if (isReadable !== undefined) checks.equal(status, isReadable ? 200 : hidden, `${actor.key} reads ${made.situation.name}`);
 };
 

@@ -6,7 +6,7 @@ import { fieldsOfForm } from './forms.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts';
 import { wrongValuesOf } from './values.ts';
-import { stateOf } from './world.ts';
+import { giverOf, stateOf } from './world.ts';
 
 /** Forms: what is missing, of another type, too long or unknown is refused at its field, and what is sent is there when it is read. */
 export const checkForms = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
@@ -105,9 +105,10 @@ const checkRoundTrip = async ({ stage, checks, by, kind, command, request: [meth
 /** By PUT and both kinds of PATCH: each leaves what it says and nothing else. */
 const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind } = situation;
-  const { path } = await stage.make(situation);
+  const made = await stage.make(situation);
+  const { path } = made;
   const edit = Object.values(kind.commands).find((command) => command.kind === 'edit' && !command.internal) as CommandInfo;
-  const { token } = stage.admin;
+  const { token } = await giverOf(stage, made, edit.name);
   const isGuarded = edit.when !== undefined || Object.keys(kind.invariants).length > 0;
   const put = (await freshBody(stage, kind, edit)) ?? {};
   const replaced = await stage.ask('PUT', path, { token, body: put });

@@ -3,7 +3,8 @@ import type { CommandInfo, Row } from '#kernel/registry/registry.ts';
 import { type Attempt, attemptsOn, freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import type { Situation } from './situations.ts';
-import { requestOf, type Stage } from './stage.ts';
+import { type Actor, requestOf, type Stage } from './stage.ts';
+import { giverOf } from './world.ts';
 
 /** Versions and keys: what somebody else has changed since is not overwritten, and what is sent again is done once. */
 export const checkPreconditions = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
@@ -18,9 +19,11 @@ const stepsIn = async (stage: Stage, situation: Situation) => {
   return { made, attempts: all.filter(({ does }) => does !== 'create') };
 };
 
-const ask = async ({ ask: send, admin }: Stage, { method, path, type, body }: Attempt, headers: Readonly<Record<string, string>>) => {
+type Asked = { readonly by: Actor; readonly headers: Readonly<Record<string, string>> };
+
+const ask = async ({ ask: send }: Stage, { method, path, type, body }: Attempt, { by, headers }: Asked) => {
   const sent = await body();
-  return send(method, path, { token: admin.token, headers, ...(sent !== undefined && { body: sent }), ...(type && { type }) });
+  return send(method, path, { token: by.token, headers, ...(sent !== undefined && { body: sent }), ...(type && { type }) });
 };
 
 const codeOf = ({ body }: { readonly body: unknown }): unknown => (body as Row | undefined)?.code;
@@ -33,18 +36,19 @@ const checkVersions = async (stage: Stage, checks: Checks, situation: Situation)
     const { headers, status } = await stage.read(made.path, stage.admin);
     checks.equal(status, 200, `${kind.name} is there`);
     const etag = headers.get('etag') ?? '';
+    const by = await giverOf(stage, made, attempt.command.name);
     const version = /^"(\d+)-/.exec(etag)?.[1] ?? '';
     const again = await stage.session.read(made.path, { token: stage.admin.token, headers: { 'if-none-match': etag } });
     checks.equal(again.status, 304, `${kind.name} as it is known already`);
-    const stale = await ask(stage, attempt, { 'if-match': `"${Number(version) + 1}-"` });
+    const stale = await ask(stage, attempt, { by, headers: { 'if-match': `"${Number(version) + 1}-"` } });
     // What may not be done at all is refused for that.
     if (stale.status === 409 || stale.status === 403) continue;
     checks.equal([stale.status, codeOf(stale)], [412, 'version_mismatch'], `${attempt.name} of another version of ${situation.name}`);
-    const not = await ask(stage, attempt, { 'if-none-match': etag });
+    const not = await ask(stage, attempt, { by, headers: { 'if-none-match': etag } });
     // The key of an item may have been drawn that another has.
     if (not.status === 409) continue;
     checks.equal(not.status, 412, `${attempt.name} of any version of ${situation.name} but this`);
-    const fresh = await ask(stage, attempt, { 'if-match': etag });
+    const fresh = await ask(stage, attempt, { by, headers: { 'if-match': etag } });
     if (fresh.status === 409) continue;
     checks.equal(fresh.status < 300, true, `${attempt.name} of the version of ${situation.name}: ${JSON.stringify(fresh.body)}`);
     ({ made, attempts } = await stepsIn(stage, situation));

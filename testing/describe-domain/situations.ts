@@ -11,6 +11,7 @@ import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation, policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { placeOf, rolesAskedAt } from './asked-persons.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
 
 /** Somebody of whom there are two in each role, and one administrator. */
@@ -84,6 +85,9 @@ class Search {
   readonly #domain: Domain;
   readonly #examples: Examples;
   readonly #taken = new Set<CommandInfo>();
+  readonly #asked: ReturnType<typeof rolesAskedAt>;
+  /** Several situations begin with one creation: as what references lead to, each has an id of its own. */
+  readonly #aliases = new Map<Situation, number>();
   #nextId = FIRST_ID;
   #serial = 0;
 
@@ -91,6 +95,7 @@ class Search {
     this.#domain = domain;
     this.#examples = examples;
     this.persons = personsOf(domain);
+    this.#asked = rolesAskedAt(domain);
   }
 
   visit(kind: Kind): void {
@@ -118,9 +123,10 @@ class Search {
     const chosen = new Map<string, Node>();
     for (const node of nodes) {
       const values = `${valuesOf(kind, node.state)} ${this.#ownerAbove(kind, node.state)}`;
-      if (filled(kind, node.state) === 0) chosen.set(`${values} bare`, node);
+      const filled = this.#filled(kind, node.state);
+      if (filled === 0) chosen.set(`${values} bare`, node);
       const richest = chosen.get(`${values} richest`);
-      if (richest === undefined || filled(kind, node.state) > filled(kind, richest.state)) chosen.set(`${values} richest`, node);
+      if (richest === undefined || filled > this.#filled(kind, richest.state)) chosen.set(`${values} richest`, node);
     }
     return [...new Set(chosen.values())].map((node) => {
       const above = this.#ownerAbove(kind, node.state);
@@ -145,11 +151,11 @@ class Search {
   #walk(kind: Kind, owner: Planned | undefined): readonly Node[] {
     const nodes = new Map<string, Node>();
     for (const creation of Object.values(kind.commands).filter((command) => command.kind === 'create' && !command.internal))
-      for (const node of this.#created(kind, creation, owner)) addTo(nodes, kind, node);
+      for (const node of this.#created(kind, creation, owner)) this.#addTo(nodes, kind, node);
     for (const node of nodes.values())
       for (const command of Object.values(kind.commands)) {
         if (command.kind === 'create' || command.internal || nodes.size >= NODES_MAX) continue;
-        for (const next of this.#follow(kind, command, node)) if (next.state.status === 'present') addTo(nodes, kind, next as Node);
+        for (const next of this.#follow(kind, command, node)) if (next.state.status === 'present') this.#addTo(nodes, kind, next as Node);
       }
     return [...nodes.values()];
   }
@@ -158,7 +164,7 @@ class Search {
   #created(kind: Kind, command: CommandInfo, owner: Planned | undefined): readonly Node[] {
     const parents = kind.parent === undefined ? [undefined] : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
     return parents.flatMap((parent) => {
-      for (const targets of this.#combinations(referencesIn(kind, command))) {
+      for (const targets of this.#combinations(kind, command)) {
         const id = this.#id();
         const forms = variantsOf({ kind, command, examples: this.#examples, idFor: (name) => targets.get(name) }, ++this.#serial);
         const identity = {
@@ -180,7 +186,8 @@ class Search {
   #follow(kind: Kind, command: CommandInfo, { state, steps }: Node): readonly { state: AggregateState; steps: readonly Step[] }[] {
     const items = command.list === undefined || command.kind === 'addItem' ? [{}] : itemsIn(state.fields, command.list).slice(0, 1);
     const results = items.flatMap((item) => {
-      const [targets = new Map()] = this.#combinations(referencesIn(kind, command));
+      const already = command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
+      const [targets = new Map()] = this.#combinations(kind, command, already);
       const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
       return variantsOf(making, ++this.#serial).flatMap((content) => {
         const of = command.list === undefined || command.kind === 'addItem' ? {} : { [command.list.id.name]: (item as Row).id };
@@ -200,6 +207,7 @@ class Search {
       const content = Object.fromEntries(command.form.map((name) => [name, form[wire(name, kind.fields[name])]]));
       const fields = state.status === 'absent' ? { ...content, ...identity } : state.fields;
       if (!may(this.callerOf(actor), operationOf(kind, command.name) as Operation, { fields: fields as State, find: this.find })) continue;
+      if (!this.#seesParent(kind, fields, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
         const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
@@ -221,6 +229,14 @@ class Search {
     return undefined;
   }
 
+  /** Under what somebody may not read, nothing is made. */
+  #seesParent(kind: Kind, fields: Row, actor: Planned): boolean {
+    const target = kind.parent === undefined ? undefined : this.#domain.kinds[targetOf(kind.fields[kind.parent] ?? ({} as never))];
+    if (target === undefined) return true;
+    const above = this.find(target.name, fields[kind.parent ?? '']);
+    return above !== undefined && may(this.callerOf(actor), operationOf(target, 'read') as Operation, { fields: above, find: this.find });
+  }
+
   /** The same of something whose parent goes on to another state. */
   #afterParent(situation: Situation): readonly Situation[] {
     const { kind, state } = situation;
@@ -238,13 +254,11 @@ class Search {
       }));
   }
 
-  /** Ids that stand for situations of what the references of a form may lead to, another combination each time. */
-  #combinations(references: ReturnType<typeof referencesIn>): readonly ReadonlyMap<string, number>[] {
-    const [user] = this.persons.slice(1);
-    const all = references.map(([name, def]) => {
-      const ids = isToUser(def) ? this.persons.map(({ id }) => id) : this.#targets(targetOf(def));
-      return [name, isToUser(def) && user ? [user.id, ...ids] : ids] as const;
-    });
+  /** Ids that stand for situations of what the references of a form may lead to, another combination each time; of so many items that are there already. */
+  #combinations(kind: Kind, command: CommandInfo, already = 0): readonly ReadonlyMap<string, number>[] {
+    const all = referencesIn(kind, command).map(
+      ([name, def]) => [name, isToUser(def) ? this.#users(placeOf(kind, name, command), already) : this.#targets(targetOf(def))] as const,
+    );
     const longest = Math.min(TARGETS_MAX, Math.max(1, ...all.map(([, ids]) => ids.length)));
     return Array.from(
       { length: longest },
@@ -252,11 +266,23 @@ class Search {
     );
   }
 
+  /** Those first whom somebody's right asks for; of the two of a role another one with each item, and not the one who owns things for a field. */
+  #users(place: string, already: number): readonly number[] {
+    const roles = this.#asked.get(place) ?? new Set();
+    const isItem = place.split('.').length > 2;
+    const order = (isItem ? [1, 2] : [2, 1]).map((_, index, both) => both[(index + already) % 2]);
+    const sought = order.flatMap((number) => this.persons.filter(({ key, role }) => roles.has(role) && key === `${role} ${number}`));
+    return [...new Set([...sought, ...this.persons.slice(1, 2), ...this.persons])].map(({ id }) => id);
+  }
+
+  /** Those first in which most is there. */
   #targets(name: string): number[] {
     return (this.found.get(name) ?? [])
       .filter(({ later }) => later.length === 0)
+      .toSorted((one, other) => this.#filled(other.kind, other.state) - this.#filled(one.kind, one.state))
       .map((situation) => {
-        const id = Number(situation.state.fields.id);
+        const id = this.#aliases.get(situation) ?? this.#id();
+        this.#aliases.set(situation, id);
         this.byId.set(id, situation);
         return id;
       });
@@ -265,6 +291,39 @@ class Search {
   #id(): number {
     this.#nextId += 1;
     return this.#nextId;
+  }
+
+  /** How much is in its lists; whoever is named there for a right counts by what else is said of them. */
+  #filled(kind: Kind, { fields }: Present): number {
+    return Object.values(kind.lists).reduce(
+      (sum, list) => sum + this.#howFull(kind, fields, list) + Math.max(0, new Set(this.#said(kind, fields, list)).size - 1),
+      0,
+    );
+  }
+
+  /** Of what can be moved there must be two, and of those who are named for a right. */
+  #howFull(kind: Kind, fields: Row, list: ListInfo): number {
+    return Math.min(itemsIn(fields, list).length, list.isOrdered || this.#isAskedIn(kind, list) ? 2 : 1);
+  }
+
+  #isAskedIn = (kind: Kind, list: ListInfo): boolean =>
+    [...this.#asked.keys()].some((place) => place.startsWith(`${kind.name}.${list.name}.`));
+
+  /** The choices of those items in which rights look for somebody. */
+  #said(kind: Kind, fields: Row, list: ListInfo): readonly string[] {
+    if (!this.#isAskedIn(kind, list)) return [];
+    const choices = Object.entries(list.fields).flatMap(([name, { values }]) => (values === undefined ? [] : [name]));
+    return itemsIn(fields, list)
+      .slice(0, 2)
+      .map((item) => choices.map((name) => String(item[name])).join(' '));
+  }
+
+  #addTo(nodes: Map<string, Node>, kind: Kind, node: Node): void {
+    const { fields } = node.state;
+    const lists = Object.values(kind.lists).map((list) => [this.#howFull(kind, fields, list), this.#said(kind, fields, list)]);
+    const parent = kind.parent === undefined ? '' : String(fields[kind.parent]);
+    const key = JSON.stringify([valuesOf(kind, node.state), lists, parent]);
+    if (!nodes.has(key)) nodes.set(key, node);
   }
 
   callerOf({ role, id }: Planned): Caller {
@@ -299,15 +358,3 @@ const valuesOf = ({ fields }: Kind, { fields: state }: Present): string =>
   Object.entries(fields)
     .flatMap(([name, { values }]) => (values === undefined ? [] : [String(state[name])]))
     .join(' ');
-
-const filled = ({ lists }: Kind, { fields }: Present): number => Object.values(lists).reduce((sum, list) => sum + howFull(fields, list), 0);
-
-/** Of what can be moved there must be two. */
-const howFull = (fields: Row, list: ListInfo): number => Math.min(itemsIn(fields, list).length, list.isOrdered ? 2 : 1);
-
-const addTo = (nodes: Map<string, Node>, kind: Kind, node: Node): void => {
-  const lists = Object.values(kind.lists).map((list) => howFull(node.state.fields, list));
-  const parent = kind.parent === undefined ? '' : String(node.state.fields[kind.parent]);
-  const key = JSON.stringify([valuesOf(kind, node.state), lists, parent]);
-  if (!nodes.has(key)) nodes.set(key, node);
-};

@@ -39,6 +39,8 @@ export type Stage = AsyncDisposable & {
   readonly actors: readonly Actor[];
   readonly admin: Actor;
   make(situation: Situation): Promise<Made>;
+  /** What references of forms lead to, another than those of what was made. */
+  target(situation: Situation): Promise<Made>;
   /** Ends it, where only so many may be there. */
   unmake(made: Made): Promise<void>;
   /** A number that was not given before, for values. */
@@ -71,10 +73,17 @@ export const openStage = async (domain: Domain, { file, examples }: Options): Pr
   const ask = restClientOf(installation);
   const session = restSessionOver(ask);
   const found = situationsOf(domain, examples);
-  const holder = await holdersOf({ found, people, session });
+  const { holder, renew } = await holdersOf({ found, people, session });
+  const renewal = setInterval(() => void renew(), RENEWED_EACH_MS);
+  opening.defer(() => clearInterval(renewal));
   const actors: readonly Actor[] = [
     { key: 'nobody', role: 'anonymous', userId: null, token: undefined },
-    ...found.persons.map(({ key, role }) => ({ key, role, userId: holder(key).userId, token: holder(key).token })),
+    ...found.persons.map(({ key, role }) => ({
+      ...{ key, role, userId: holder(key).userId },
+      get token() {
+        return holder(key).token;
+      },
+    })),
   ];
   const byKey = (key: PersonKey): Actor => {
     const actor = actors.find((each) => each.key === key);
@@ -92,13 +101,13 @@ export const openStage = async (domain: Domain, { file, examples }: Options): Pr
     const { body } = await session.read<readonly Row[]>(`/${kind.path}?limit=100`, { token });
     for (const { id } of body) await session.write('DELETE', `/${kind.path}/${id}`, { token });
   };
-  const make = makerOf({ domain, found, session, byKey, serial: next, clear });
+  const { make, target } = makerOf({ domain, found, session, byKey, serial: next, clear });
   const unmake = async ({ situation: { kind }, path }: Made): Promise<void> => {
     if (isScarce(kind)) await ask('DELETE', path, { token: byKey('admin').token });
   };
   const resources = opening.move();
   return {
-    ...{ domain, examples, installation, people, sink, ask, session, found, actors, make, unmake, serial: next },
+    ...{ domain, examples, installation, people, sink, ask, session, found, actors, make, target, unmake, serial: next },
     admin: byKey('admin'),
     read: (path, { token }) => session.read(path, { token }),
     actorOf: (userId) => actors.find((each) => each.userId !== null && each.userId === userId),
@@ -108,20 +117,39 @@ export const openStage = async (domain: Domain, { file, examples }: Options): Pr
 
 type Peopling = { readonly found: Found; readonly people: People; readonly session: RestSession };
 
-const holdersOf = async ({ found, people, session }: Peopling): Promise<(key: PersonKey) => TokenHolder> => {
-  const admin = people.administrator;
+/** Tokens last five minutes, and on a busy machine a description takes longer. */
+const RENEWED_EACH_MS = 200_000;
+
+type Holders = {
+  holder(key: PersonKey): TokenHolder;
+  /** Of everybody who can still sign in. */
+  renew(): Promise<void>;
+};
+
+const holdersOf = async ({ found, people, session }: Peopling): Promise<Holders> => {
+  const holders = new Map<PersonKey, TokenHolder>();
+  const holder: Holders['holder'] = (key) => holders.get(key) ?? people.administrator;
   const others = found.persons.filter(({ role }) => role !== 'admin');
-  const holders = new Map<PersonKey, TokenHolder>([['admin', admin]]);
-  const signedUp = await Promise.all(others.map(async (planned) => [planned, await people.signUp(`Person ${planned.id}`)] as const));
-  for (const [{ role }, person] of signedUp)
-    await session.write('PATCH', `/users/${person.userId}`, { token: admin.token, type: MERGE, body: { role } });
-  await Promise.all(
-    signedUp.map(async ([{ key, role }, person]) => {
-      const signedIn = await people.signIn(person, role as never);
-      holders.set(key, signedIn);
-    }),
-  );
-  return (key) => holders.get(key) ?? admin;
+  const signedUp = await Promise.all(others.map(async (planned) => ({ planned, person: await people.signUp(`Person ${planned.id}`) })));
+  for (const { planned, person } of signedUp)
+    await session.write('PATCH', `/users/${person.userId}`, {
+      token: people.administrator.token,
+      type: MERGE,
+      body: { role: planned.role },
+    });
+  const signIn = async ({ planned: { key, role }, person }: (typeof signedUp)[number]): Promise<void> => {
+    holders.set(key, await people.signIn(person, role as never));
+  };
+  const signInAdministrator = async (): Promise<void> => {
+    holders.set('admin', await people.administratorAgain());
+  };
+  await Promise.all(signedUp.map(signIn));
+  return {
+    holder,
+    async renew() {
+      await Promise.allSettled([...signedUp.map(signIn), signInAdministrator()]);
+    },
+  };
 };
 
 export const MERGE = 'application/merge-patch+json';
@@ -145,7 +173,19 @@ const isScarce = ({ limits, commands }: Kind): boolean =>
 export const isCrowded = ({ kinds }: Domain): boolean => Object.values(kinds).some(isScarce);
 
 /** Gives the commands that the search found, for the ids that there are. */
-const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions): Stage['make'] => {
+const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions): Pick<Stage, 'make' | 'target'> => {
+  const isLimited = Object.values(domain.kinds).some(({ limits }) => limits.length > 0);
+  /** What many may refer to is made once for all of them. */
+  const shared = (): ((situation: Situation) => Promise<Made>) => {
+    const known = new Map<Situation, Promise<Made>>();
+    return (situation) => {
+      if (isLimited) return make(situation);
+      const made = known.get(situation) ?? make(situation);
+      known.set(situation, made);
+      return made;
+    };
+  };
+  const referred = shared();
   const persons = new Map(found.persons.map(({ id, key }) => [id, byKey(key).userId]));
   const make = async (situation: Situation): Promise<Made> => {
     const { kind, steps, later, state } = situation;
@@ -157,7 +197,7 @@ const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions)
       if (known !== undefined) return known;
       const target = found.byId.get(planned);
       if (target === undefined) throw new RangeError(`nothing was planned as ${planned}`);
-      const made = await make(target);
+      const made = await (planned === state.fields[kind.parent ?? ''] ? make : referred)(target);
       ids.set(planned, made.id);
       return made.id;
     };
@@ -179,7 +219,7 @@ const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions)
     for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
     return { situation, id, path: `/${kind.path}/${id}`, owner: situation.owner && byKey(situation.owner.key), ids };
   };
-  return make;
+  return { make, target: shared() };
 };
 
 const parentKindOf = (domain: Domain, kind: Kind): Kind | undefined => {

@@ -74,3 +74,11 @@ export const mayBy = (asking: Asking, { situation: { kind }, id }: Made, name: s
     throw error;
   }
 };
+
+/** Somebody who may do it with what was made: an administrator if that is enough. */
+export const giverOf = async (stage: Stage, made: Made, name: string): Promise<Actor> => {
+  const world = openWorld(stage);
+  await world.look(made.situation.kind, made.id);
+  const candidates = [stage.admin, ...(made.owner ? [made.owner] : []), ...stage.actors];
+  return candidates.find((actor) => mayBy(askingAs(stage, world, actor), made, name) !== false) ?? stage.admin;
+};

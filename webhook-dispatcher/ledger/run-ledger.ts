@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -21,9 +22,9 @@ export type RunLedger = {
 
 const RECORDS_AT_ONCE_MAX = 500;
 
-export const openRunLedger = (pool: Pool, patience: Patience): RunLedger => ({
+export const openRunLedger = (domain: Domain, pool: Pool, patience: Patience): RunLedger => ({
   claim: batched(async (webhookIds) => {
-    const claims = await claimRuns(pool, webhookIds);
+    const claims = await claimRuns(domain, pool, webhookIds);
     return webhookIds.map((webhookId) => {
       const claim = claims.get(webhookId);
       // Of two who ask at the same time, one has it.

@@ -1,7 +1,10 @@
+import type { Attributes } from '#kernel/conditions/holds.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { attributesSql } from '#shared/standing.ts';
 import type { Unattended } from '../queue/delivery-queue.ts';
 
 /** For so long a run has its webhook for itself, from when it last said that it goes on. */
@@ -17,6 +20,8 @@ export type Claim = {
   readonly epoch: number;
   /** Nothing where the owner cannot be read now. */
   readonly role: Role | null;
+  /** What rights compare of the owner. */
+  readonly attributes: Attributes | null;
   readonly version: Version;
   readonly isOrdered: boolean;
   readonly ratePerSecond: number;
@@ -30,10 +35,10 @@ export type Claim = {
  * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others are left out. The epoch
  * outlives a crash of the database, because the commit is waited for. PostgreSQL 15 and 16 cannot subtract from `-infinity`.
  */
-export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): Promise<Map<WebhookId, Claim>> => {
+export const claimRuns = async (domain: Domain, pool: Pool, webhookIds: readonly WebhookId[]): Promise<Map<WebhookId, Claim>> => {
   const { rows } = await pool.query<Claim>(
     `with free as (
-       select endpoint.webhook_id, owner.role
+       select endpoint.webhook_id, owner.role, ${attributesSql(domain, 'owner')} as attributes
        from webhook_ledger.endpoint left join ${LIVE_SCHEMA}.users owner on owner.id = endpoint.owner_id and owner.deleted_at is null
        where endpoint.webhook_id = any($1) and status = 'enabled' and ${IS_FREE('endpoint')} and not_before <= clock_timestamp()
        order by endpoint.webhook_id for update of endpoint skip locked
@@ -41,7 +46,7 @@ export const claimRuns = async (pool: Pool, webhookIds: readonly WebhookId[]): P
      update webhook_ledger.endpoint as claimed
      set run_epoch = run_epoch + 1, run_until = clock_timestamp() + $2 * interval '1 millisecond'
      from free where free.webhook_id = claimed.webhook_id
-     returning claimed.webhook_id as "webhookId", run_epoch as epoch, free.role, version,
+     returning claimed.webhook_id as "webhookId", run_epoch as epoch, free.role, free.attributes, version,
        is_ordered as "isOrdered", rate_per_second as "ratePerSecond", concurrency, breaker_openings as "breakerOpenings",
        (extract(epoch from greatest(next_send_at, now()) - now()) * 1000)::float8 as "nextSendInMs"`,
     [webhookIds, RUN_LEASE_MS],

@@ -23,6 +23,7 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
     ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
     ...both.flatMap(([right, was, is]) => rightChanges(right, was, is)),
     ...came.map((right) => adds(`right ${right}`, `The right ${right} is new.`)),
+    ...partChanges(before, after),
     ...personalChanges(before, after),
   ];
 };
@@ -37,6 +38,25 @@ const rightChanges = (right: string, was: RightReport, is: RightReport): readonl
     return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
   }),
 ];
+
+/** A part that is under no right of its own any more is read by whoever reads the aggregate. */
+const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readonly Finding[] => {
+  if (was === undefined) return [];
+  const { gone, came, both } = byName(rightsByPart(was), rightsByPart(is));
+  return [
+    ...gone.map((part) => warns(`part ${part}`, 'Wider: whoever may read the rest may read it, and needed a right of its own.')),
+    ...came.map((part) =>
+      warns(`part ${part}`, `Narrower: it takes the right ${rightsByPart(is)[part]}, and might be read with the rest.`),
+    ),
+    ...both.flatMap(([part, by, byNow]) =>
+      by === byNow ? [] : [warns(`part ${part}`, `It takes the right ${byNow}, and no longer ${by}.`)],
+    ),
+  ];
+};
+
+/** As `ticket.budget`. */
+const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(parts).flatMap(([right, names]) => names.map((name) => [`${right.split('.', 1)[0]}.${name}`, right])));
 
 /** Of a field that is read by another right now, the two are compared. */
 const personalChanges = (before: Rights, after: Rights): readonly Finding[] =>

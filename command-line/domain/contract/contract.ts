@@ -8,7 +8,7 @@ import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
-import { personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+import { partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
 import { type KindRules, rulesOf } from './rules.ts';
 
 /** How events of a type are stored. */
@@ -50,6 +50,8 @@ export type Contract = {
     readonly rights: Readonly<Record<string, RightReport>>;
     /** Limits, and what follows of itself, by aggregate; formerly it was not recorded. */
     readonly rules?: Readonly<Record<string, KindRules>>;
+    /** What rights to parts are to, by right; formerly it was not recorded. */
+    readonly parts?: Readonly<Record<string, readonly string[]>>;
     /** The right by which each personal field is read. */
     readonly personal: Readonly<Record<string, string>>;
   };
@@ -76,6 +78,7 @@ export const contractOf = (domain: Domain): Contract => {
       scopes: policyOf(domain).scopes,
       rights: rightsReportOf(domain),
       personal: personalReadsOf(domain),
+      parts: partsReportOf(domain),
       rules: rulesOf(domain),
     },
     schema: subgraphSdlOf(domain),

@@ -35,6 +35,7 @@ export const PART_SHAPES = {
     domain: z.string(),
     scopes: z.array(z.string()),
     rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
+    parts: z.record(z.string(), z.array(z.string())).optional(),
     personal: z.record(z.string(), z.string()),
     rules: z
       .record(

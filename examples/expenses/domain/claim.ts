@@ -1,17 +1,17 @@
-import { choice, flag, instant, line, list, money, prose, ref, states, upload, word } from 'annals';
+import { choice, date, flag, instant, line, list, money, prose, ref, states, upload } from 'annals';
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
 /** In cents. From here on two approvers decide. */
 const SECOND_APPROVAL_FROM = 100_000;
 const TOTAL_MAX = 2_000_000;
-const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
 const item = {
-  spentOn: word(DAY, 'Must be a day, as 2026-01-31.').example('2026-03-09'),
+  spentOn: date().example('2026-03-09'),
   category: choice('travel', 'meals', 'lodging', 'other'),
   amount: money().says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
+  receipt: upload().optional().says('Whoever may read the claim may see it.'),
 };
 
 /** Nobody decides about their own claim, nor twice about one. */
@@ -33,7 +33,6 @@ export const claim = aggregate('claim', {
     team: ref(team).filter(),
     purpose: line(200).personal({ erased: '[deleted]' }).example('Strasbourg'),
     items: list(item, { max: 50 }),
-    receipts: upload().optional().says('All of them in one file. Whoever may read the claim may read it.'),
     status: states('draft', 'submitted', 'approved', 'rejected', 'paid').filter(),
     submittedAt: instant().optional().sort(),
     endorsedBy: ref(user).optional().says('Who has approved first, where two must.'),
@@ -46,7 +45,7 @@ export const claim = aggregate('claim', {
   derived: { total: { sum: 'items.amount' }, itemCount: { count: 'items' } },
   events: {
     drafted: { creates: ['team', 'purpose'] },
-    edited: { changes: ['team', 'purpose', 'receipts'] },
+    edited: { changes: ['team', 'purpose'] },
     itemAdded: { adds: 'items' },
     itemChanged: { updates: 'items' },
     itemRemoved: { removes: 'items' },

@@ -22,6 +22,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'comparison',
       'architecture',
       'project',
+      'client',
       'domain',
       'declaration',
       'evolve',

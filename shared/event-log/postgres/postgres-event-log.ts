@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';

@@ -1,10 +1,12 @@
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
+import { attributesOf } from '#kernel/conditions/attributes.ts';
+import type { Attributes } from '#kernel/conditions/holds.ts';
 import { token } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
-import { roleName, userId, version } from '#shared/events/fields.ts';
+import { attributes, roleName, userId, version } from '#shared/events/fields.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -50,6 +52,7 @@ const Claims = z.object({
     .transform((text) => text.split(' ').filter(Boolean))
     .pipe(z.array(z.string()).max(SCOPES_MAX)),
   role: roleName,
+  attributes: attributes.optional(),
   grant_id: token.optional(),
   revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
   user_version: version.optional(),
@@ -115,6 +118,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     role: claims.role,
     scopes: scopesOf(claims.scope),
     client: claims.client_id,
+    ...attributesIn(claims, policy),
   },
   userId: claims.sub,
   clientId: claims.client_id,
@@ -128,6 +132,15 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   kid,
   bound: claims.cnf,
 });
+
+/** What rights compare, and nothing else. What the user was is not known of a token from before there were such rights. */
+const attributesIn = ({ attributes: own }: z.infer<typeof Claims>, { domain }: Policy): { readonly attributes?: Attributes } => {
+  const asked = attributesOf(domain);
+  if (asked.length === 0) return {};
+  if (own === undefined || asked.some(({ name }) => own[name] === undefined))
+    throw new InvalidToken('The token does not say of its user what rights ask for.');
+  return { attributes: Object.fromEntries(asked.map(({ name }) => [name, own[name] ?? null])) };
+};
 
 /** Most tokens have the scopes of many others, and are kept for as long as they are used. */
 const scopesOf = (scopes: readonly string[]): ReadonlySet<string> => {

@@ -1,3 +1,4 @@
+// Over 200 lines, because it owns one table: what is revoked, who follows it, and what of it a token has seen.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Version } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';

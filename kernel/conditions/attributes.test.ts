@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { choice, flag, integer, line, prose, ref, set, states } from '#kernel/declare/fields.ts';
+import { withheldOf } from '#shared/webhooks/withheld.ts';
+import { departments } from '../../test/toy/departments.ts';
+import { assemble } from '../registry/assemble.ts';
+import { attributesOf } from './attributes.ts';
+import { resolve } from './expression.ts';
+import { wordsOf } from './words.ts';
+
+const FIELDS = {
+  desk: line(20).optional(),
+  phone: line(20).optional().personal(),
+  story: prose(500).optional(),
+  tags: set(line(10), 3).default([]),
+  level: integer(0, 9).optional(),
+  mentor: ref('post').optional(),
+};
+
+/** A domain with this condition in the right to read. */
+const withRight = (condition: object, writes: readonly string[] = Object.keys(FIELDS)) => {
+  const base = domain({ name: 'desk', roles: ['clerk'], user: { fields: FIELDS, fieldRights: { move: { writes } as never } } });
+  const post = base.aggregate('post', {
+    owner: 'author',
+    fields: {
+      author: ref(base.user),
+      text: line(20),
+      kind: choice('note', 'task'),
+      open: flag(),
+      tags: set(line(10), 3),
+      status: states('new', 'old'),
+    },
+    events: { made: { creates: ['text', 'kind', 'open', 'tags'] }, aged: { sets: { status: 'old' } } },
+    commands: { make: { emits: 'made' }, age: { emits: 'aged' } },
+    rights: { read: { clerk: condition as never } },
+  });
+  return () => assemble(base, [post] as never);
+};
+
+test.each<[string, object, string]>([
+  [
+    'a field that users do not have',
+    { text: { caller: 'room' } },
+    'post: a condition compares text with the caller’s room, which users do not have: name one of role, desk, story, level, mentor,',
+  ],
+  ['a personal field', { text: { caller: 'phone' } }, 'the caller’s phone, which is personal, so that'],
+  ['a list', { tags: { caller: 'tags' } }, 'the caller’s tags, and a field of the kind set cannot be compared: compare texts,'],
+  ['a long text', { text: { caller: 'story' } }, 'the caller’s story, which may be longer than 200 characters: let it be shorter.'],
+  ['another type', { text: { caller: 'level' } }, 'the caller’s level, which is never equal to it: compare fields of the same type.'],
+  ['a reference to something else', { author: { caller: 'mentor' } }, 'the caller’s mentor, which is never equal to it:'],
+])('%s is refused', (_, condition, message) => expect(withRight(condition)).toThrow(message));
+
+test('what all users could change of themselves is refused', () =>
+  expect(withRight({ text: { caller: 'desk' } }, ['level'])).toThrow(
+    'user: rights compare the caller’s desk, which all users could change of themselves: say who may, by a right in `fieldRights` that `writes` it.',
+  ));
+
+test('only what conditions compare is an attribute', () => {
+  expect(attributesOf(withRight({ text: { caller: 'desk' } })()).map(({ name }) => name)).toEqual(['desk']);
+  expect(attributesOf(publishing)).toEqual([]);
+});
+
+test('it is read as people read conditions', () => {
+  const { report, remark } = departments.kinds;
+  const said = (kind: typeof report, condition: object | string) => wordsOf(resolve(departments, kind as never, condition));
+  expect(said(report, 'ours')).toBe('its department is the caller’s department');
+  expect(said(report, { ours: false })).toBe('its department is not the caller’s department');
+  expect(said(remark, { report: 'ours' })).toBe('the department of its report is the caller’s department');
+});
+
+test('what is not sent to a webhook is told by the attributes of its owner', () => {
+  const scopes = ['read:reports', 'read:remarks'];
+  const withheld = (department: string | null) =>
+    withheldOf(departments, { eventTypes: ['report.drafted', 'report.filed'], scopes }, { role: 'member', attributes: { department } });
+  expect(withheld('mill')).toEqual([]);
+  expect(withheld(null)).toEqual([
+    {
+      eventType: 'report.drafted',
+      reason: 'Nothing of this is sent: neither the role of the owner, member, nor their department lets them read it.',
+    },
+  ]);
+});

@@ -1,0 +1,80 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { column, spaced, wire } from '../registry/names.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import { type Expression, resolve } from './expression.ts';
+import { rightsOf } from './rights.ts';
+
+const made = new WeakMap<Domain, readonly Attribute[]>();
+
+/** A field of users that conditions compare with fields of what is asked for. */
+export type Attribute = { readonly name: string; readonly def: FieldDef; readonly column: string; readonly wire: string };
+
+/** In a fixed order; nothing if no condition asks for such. Made once for a domain. */
+export const attributesOf = (domain: Domain): readonly Attribute[] => {
+  const attributes = made.get(domain) ?? findAttributes(domain);
+  made.set(domain, attributes);
+  return attributes;
+};
+
+/** One that conditions ask for. */
+export const attributeOf = (domain: Domain, name: string): Attribute => {
+  const attribute = attributesOf(domain).find((each) => each.name === name);
+  if (attribute === undefined) throw new RangeError(`No condition compares the caller’s ${name}`);
+  return attribute;
+};
+
+const findAttributes = (domain: Domain): readonly Attribute[] => {
+  const fields = domain.kinds.user?.fields ?? {};
+  const rights = [...rightsOf(domain).values()].flatMap(({ alternatives }) => alternatives);
+  const guards = Object.values(domain.kinds).flatMap((kind) =>
+    [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)].map((each) =>
+      resolve(domain, kind, each),
+    ),
+  );
+  return [...new Set([...rights, ...guards].flatMap(attributesIn))].toSorted().flatMap((name) => {
+    const def = fields[name];
+    return def === undefined ? [] : [{ name, def, column: column(name, def), wire: wire(name, def) }];
+  });
+};
+
+/** The fields of the caller that a condition asks for. */
+export const attributesIn = (expression: Expression): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap(attributesIn);
+    case 'not':
+    case 'at':
+    case 'some':
+      return attributesIn(expression.of);
+    case 'callers':
+      return [expression.attribute];
+    default:
+      return [];
+  }
+};
+
+/** Refuses attributes that everybody could give themselves, and those that nobody has. */
+export const demandAttributes = (domain: Domain): void => {
+  const { fieldRights = {} } = domain.kinds.user ?? {};
+  const guarded = new Set(Object.values(fieldRights).flatMap(({ writes = [] }) => writes as readonly string[]));
+  const free = attributesOf(domain).find(({ name }) => !guarded.has(name));
+  if (free !== undefined)
+    throw new StartRefused(
+      `user: rights compare the caller’s ${free.name}, which all users could change of themselves: say who may, by a right in \`fieldRights\` that \`writes\` it.`,
+    );
+  for (const kind of Object.values(domain.kinds)) {
+    const asked = waitingIn(kind).flatMap((condition) => attributesIn(resolve(domain, kind, condition)))[0];
+    if (asked !== undefined)
+      throw new StartRefused(
+        `${kind.name}: a timer or a reaction has a condition on the caller’s ${asked}, and nobody calls there: ask for fields of the ${spaced(kind.name)}.`,
+      );
+  }
+};
+
+const waitingIn = ({ timers, reactions }: Kind): readonly unknown[] =>
+  [
+    ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+    ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
+  ].filter((condition) => condition !== undefined);

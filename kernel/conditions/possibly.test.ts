@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { departments } from '../../test/toy/departments.ts';
+import { resolve } from './expression.ts';
+import { possiblyTrue } from './possibly.ts';
+
+const { report } = departments.kinds;
+const left = (condition: object | string, unknown: readonly string[]) =>
+  possiblyTrue(resolve(departments, report as never, condition), new Set(unknown));
+
+test.each<[object | string, object]>([
+  ['ours', { op: 'const', value: true }],
+  [{ ours: false }, { op: 'const', value: true }],
+  [
+    { ours: true, own: true },
+    { op: 'caller', field: 'author' },
+  ],
+  [
+    [{ ours: false, own: false }, 'filed'],
+    {
+      op: 'or',
+      of: [
+        { op: 'not', of: { op: 'caller', field: 'author' } },
+        { op: 'is', field: 'status', value: 'filed' },
+      ],
+    },
+  ],
+])('of %j only what is known is left', (condition, expected) => expect(left(condition, ['department'])).toEqual(expected));
+
+test('nothing is left out of what is known', () =>
+  expect(left('ours', ['title'])).toEqual({ op: 'callers', field: 'department', attribute: 'department' }));

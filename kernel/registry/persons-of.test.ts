@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { rulesOf } from '#kernel/decide/given.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { type Fields, line, list, ref } from '#kernel/declare/fields.ts';
+import { definitionsOf } from '#kernel/events/definitions.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { care, remark, report, visit } from '../../test/toy/care.ts';
+import { assemble } from './assemble.ts';
+
+const CLIENT = 1;
+const { given } = rulesOf(care);
+const asked = given(visit, ['asked', { reason: 'A fall', place: 'home', minutes: 20 }]);
+const opened = given(report, ['opened', { summary: null }]);
+
+test('every event of an aggregate says whose its personal fields are, if a path leads to the person', () => {
+  given(report)
+    .beside({ visit: asked.state })
+    .when('open', { summary: 'All well' })
+    .yields(['opened', { summary: 'All well' }]);
+  expect(opened.state).toMatchObject({ fields: { visit: 8, visitClient: CLIENT } });
+  opened.when('measure', { pulse: 60, remark: 'Calm' }).yields(['measured', { measureId: 1, pulse: 60, remark: 'Calm' }]);
+  const sealed = definitionsOf(care).flatMap(({ type, personal }) => (personal ? [[type, personal.subject]] : []));
+  expect(Object.fromEntries(sealed)).toMatchObject({
+    'visit.asked': 'clientId',
+    'visit.needAdded': 'clientId',
+    'report.opened': 'visitClientId',
+    'report.measured': 'visitClientId',
+    'remark.changed': 'reportVisitClientId',
+    'letter.changed': 'aboutId',
+  });
+});
+
+test('a path is followed over three references, and over what has ended', () => {
+  const remarked = given(remark).beside({ report: opened.state, visit: given(visit, ['asked', {}], 'cancelled').state });
+  remarked.when('make', { text: 'Sleeps badly' }).yields(['made', { text: 'Sleeps badly' }]);
+});
+
+test('a creation is refused if what the path goes over was never there', () => {
+  given(report).when('open', { summary: null }).refuses('visit_not_found');
+  given(remark).beside({ report: opened.state }).when('make', { text: 'x' }).refuses('visit_not_found');
+});
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+const of = (kind: string, fields: Fields, { content, owner, changes }: { content: string; owner?: string; changes?: string }) =>
+  aggregate(
+    kind as 'any',
+    {
+      ...(owner !== undefined && { owner }),
+      fields,
+      events: {
+        made: { creates: content.split(' ') as never },
+        ...(changes !== undefined && { changed: { changes: [changes] as never } }),
+      },
+      commands: { make: { emits: 'made' }, ...(changes !== undefined && { change: { emits: 'changed' as never } }) },
+      rights: { read: { anyone: true } },
+    } as never,
+  );
+
+const desk = of('desk', { keeper: ref(user) }, { content: 'keeper', changes: 'keeper' });
+const claim = of(
+  'claim',
+  { clerk: ref(user), desk: ref(desk), approvers: list({ who: ref(user) }, { max: 3 }) },
+  { content: 'desk', owner: 'clerk' },
+);
+const note = (fields: Fields, path: string, changes?: string) =>
+  of(
+    'note',
+    { ...fields, text: line(9).personal({ of: path }) },
+    { content: `${Object.keys(fields).join(' ')} text`, ...(changes && { changes }) },
+  );
+
+test.each([
+  [
+    'to no user',
+    { claim: ref(claim) },
+    'claim.desk',
+    'note: personal fields are of claim.desk, and desk of claim is not named by its every event: go over its owner or its parent.',
+  ],
+  [
+    'to a reference that is not there',
+    { claim: ref(claim) },
+    'claim.boss',
+    'note: personal fields are of claim.boss, and claim has no reference boss: name one.',
+  ],
+  [
+    'through a list',
+    { claim: ref(claim) },
+    'claim.approvers.who',
+    'note: personal fields are of claim.approvers.who, and approvers is a list, of which nobody could say whose of its items is meant: name references alone.',
+  ],
+  [
+    'over what can change',
+    { desk: ref(desk) },
+    'desk.keeper',
+    'note: personal fields are of desk.keeper, and keeper of desk can change, so that nobody could say whose it was: go over references that creation alone gives.',
+  ],
+  [
+    'over what may be null',
+    { claim: ref(claim).optional() },
+    'claim.clerk',
+    "note: personal fields are of claim.clerk, and claim of note may be null, so that it would be nobody's: let it be required.",
+  ],
+  [
+    'beyond a user',
+    { claim: ref(claim) },
+    'claim.clerk.boss',
+    'note: personal fields are of claim.clerk.boss, and clerk is a user already: let the path end there.',
+  ],
+  [
+    'over too many references',
+    { claim: ref(claim) },
+    'claim.a.b.c.d.e',
+    'note: personal fields are of claim.a.b.c.d.e, which is 6 references away: give it a reference to the person of its own, or go over at most 5.',
+  ],
+  [
+    'that is called like a field',
+    { claim: ref(claim), claimClerk: line(9) },
+    'claim.clerk',
+    'note: claimClerk is the person whom claim.clerk leads to: give the field of this name another one.',
+  ],
+] as const)('a path %s is refused', (_, fields, path, says) => {
+  expect(() => assemble(base, [desk, claim, note(fields, path)] as never)).toThrow(new StartRefused(says));
+});
+
+test('a first reference that can change is refused, because it would be of another person later', () => {
+  expect(() => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk', 'claim')] as never)).toThrow(
+    'claim of note can change',
+  );
+});
+
+test('items and their aggregate are of one person, and an item is of no other than its aggregate names', () => {
+  const fields = { claim: ref(claim), text: line(9).personal({ of: 'claim.clerk' }) };
+  const linesOf = (path: string) =>
+    of(
+      'note',
+      { ...fields, helper: ref(user), lines: list({ said: line(9).personal({ of: path }) }, { max: 3 }) },
+      { content: 'claim helper text' },
+    );
+  expect(() => assemble(base, [desk, claim, linesOf('helper')] as never)).toThrow('note: its personal fields belong to several persons');
+  expect(() => assemble(base, [desk, claim, linesOf('lines.who')] as never)).toThrow('lines is a list');
+  expect(() => assemble(base, [desk, claim, linesOf('claim.clerk')] as never)).not.toThrow();
+});

@@ -1,0 +1,62 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { type FieldDef, ref } from '../declare/fields.ts';
+import { capital, targetOf } from './names.ts';
+import type { Kind } from './registry.ts';
+
+type Named = readonly [name: string, def: FieldDef];
+
+/**
+ * A personal field may be of a person behind several references: `of: 'claim.employee'`. Then the aggregate has a reference to the person of
+ * its own, `claimEmployee`: its creation follows the path, and from then on every event says whose it is, so that nothing has to be looked up.
+ */
+type WithPersons = {
+  readonly all: readonly Named[];
+  /** By the names of those references, the paths that lead to them. */
+  readonly persons: Readonly<Record<string, readonly string[]>>;
+};
+
+export const withPersons = (aggregate: string, declared: readonly Named[]): WithPersons => {
+  const paths = new Map<string, string>();
+  const named = (of: string | undefined): string | undefined => {
+    if (of === undefined || !of.includes('.')) return of;
+    const [first = '', ...others] = of.split('.');
+    const name = [first, ...others.map(capital)].join('');
+    if ((paths.get(name) ?? of) !== of || declared.some(([each]) => each === name))
+      throw new StartRefused(`${aggregate}: ${name} is the person whom ${of} leads to: give the field of this name another one.`);
+    paths.set(name, of);
+    return name;
+  };
+  const whose = (def: FieldDef): FieldDef => {
+    const of = named(def.personal?.of);
+    if (def.personal !== undefined && of !== def.personal.of) return { ...def, personal: { ...def.personal, of } };
+    if (def.item === undefined) return def;
+    return {
+      ...def,
+      item: Object.fromEntries(Object.entries(def.item).map(([field, each]) => [field, { ...each, def: whose(each.def) }])),
+    };
+  };
+  const all = declared.map(([name, def]): Named => [name, whose(def)]);
+  const added = [...paths].map(([name, path]): Named => [name, personAt(path)]);
+  return { all: [...all, ...added], persons: Object.fromEntries([...paths].map(([name, path]) => [name, path.split('.')])) };
+};
+
+const personAt = (path: string): FieldDef =>
+  ref('user').says(`Whose the personal fields are: whom \`${path}\` led to when it was created.`).def;
+
+type Identified = Pick<Kind, 'parent' | 'owner' | 'persons' | 'fields' | 'lists' | 'events'>;
+
+/** What every event names: with the persons of its personal fields, if nothing but a creation gives them. */
+export const identityOf = ({ parent, owner, persons, fields, lists, events }: Identified): readonly string[] => {
+  const defs = [fields, ...Object.values(lists).map((list) => list.fields)].flatMap((each) => Object.values(each));
+  const named = defs.flatMap(({ personal }) => personal?.of ?? []).filter((name) => isSettled(fields[name], name, events));
+  return [...new Set([parent, owner, ...Object.keys(persons), ...named].filter((name) => name !== undefined))];
+};
+
+const isSettled = (def: FieldDef | undefined, name: string, events: Kind['events']): boolean =>
+  def?.kind === 'ref' &&
+  targetOf(def) === 'user' &&
+  !def.optional &&
+  Object.values(events).every(({ effect, content, values, sets }) => {
+    const isGiven = effect === 'creates' ? content.includes(name) : !values.includes(name);
+    return isGiven && !(name in sets);
+  });

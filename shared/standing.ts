@@ -1,0 +1,31 @@
+import { type Attribute, attributesOf } from '#kernel/conditions/attributes.ts';
+import type { Attributes } from '#kernel/conditions/holds.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
+import type { Role } from './events/fields.ts';
+
+/** What rights ask of a user beside who they are. */
+export type Standing = { readonly role: Role; readonly attributes?: Attributes | null };
+
+/** The attributes of a row of users as one value; null in a domain whose rights compare none. */
+export const attributesSql = (domain: Domain, row: string): string => {
+  const pairs = attributesOf(domain).map(({ name, column }) => `'${name}', ${row}.${column}`);
+  return pairs.length === 0 ? 'null' : `json_build_object(${pairs.join(', ')})`;
+};
+
+/** Of a row of users, by its columns. */
+export const standingOf = (domain: Domain, row: Row): Standing => ({
+  role: String(row.role),
+  ...withAttributes(valuesOf(domain, ({ column }) => row[column])),
+});
+
+/** Of the state of a user. */
+export const standingIn = (domain: Domain, state: Row): Standing => ({
+  role: String(state.role),
+  ...withAttributes(valuesOf(domain, ({ name }) => state[name])),
+});
+
+const valuesOf = (domain: Domain, read: (attribute: Attribute) => unknown): Attributes =>
+  Object.fromEntries(attributesOf(domain).map((each) => [each.name, (read(each) ?? null) as Attributes[string]]));
+
+const withAttributes = (attributes: Attributes): { readonly attributes?: Attributes } =>
+  Object.keys(attributes).length === 0 ? {} : { attributes };

@@ -1,0 +1,207 @@
+// Over 200 lines, because every case asks the one system that is set up here.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Followed, follow } from '../engines/event-source.ts';
+import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { streamOf } from '../engines/graphql-stream.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { openPeople, type People, type Person } from '../engines/installation-people.ts';
+import { type RestClient, restClientOf } from '../engines/rest-client.ts';
+import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
+import { until } from '../engines/until.ts';
+import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+import { departments } from './departments.ts';
+
+/** Rights by what is said of the caller, on every surface. The tests follow one upon the other. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let people: People;
+let ask: RestClient;
+let session: RestSession;
+let sink: WebhookSink;
+/** Ada and Bea are in the mill, Cora is in the office, and Dora in no department. */
+let ada: Person;
+let bea: Person;
+let cora: Person;
+let dora: Person;
+let report: string;
+let heard: ReadonlyMap<Person, Followed>;
+
+const merge = 'application/merge-patch+json';
+type Listed = readonly { readonly id: number; readonly title: string }[];
+type Linked = { readonly _links: Readonly<Record<string, unknown>>; readonly cost?: number };
+type Told = { readonly type: string; readonly subject: string };
+
+const byAdmin = (method: string, path: string, body?: object) =>
+  session.write(method, path, { token: people.administrator.token, ...(body && { body }), ...(method === 'PATCH' && { type: merge }) });
+const idIn = (path: string): number => Number(path.split('/').at(-1));
+const all = (): readonly Person[] => [ada, bea, cora, dora];
+const statusesOf = (path: string) => Promise.all(all().map(async (person) => (await session.read(path, { token: person.token })).status));
+const departmentIn = ({ token }: Person): unknown =>
+  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { attributes?: { department?: unknown } }).attributes
+    ?.department;
+/** Signs in until the token says so. */
+const signedInto = (person: Person, department: string) =>
+  until(
+    () => people.signIn(person, 'member'),
+    (again) => departmentIn(again) === department,
+  );
+const toldTo = (person: Person, path: string): readonly string[] =>
+  (heard.get(person)?.messages ?? [])
+    .filter(({ data }) => data.startsWith('{'))
+    .map(({ data }) => JSON.parse(data) as Partial<Told>)
+    .flatMap(({ type, subject }) => (subject === `report-${idIn(path)}` ? [String(type)] : []));
+const drafted = async (by: Person, department: string, title: string): Promise<string> => {
+  const { written } = await session.write('POST', '/reports', { token: by.token, body: { department, title, cost: 70 } });
+  return `/reports/${written.id}`;
+};
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  installation = resources.use(await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }));
+  people = await openPeople(installation, undefined, departments);
+  ask = restClientOf(installation);
+  session = restSessionOver(ask);
+  const [first, second, third, fourth] = await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)));
+  const put = async (person: Person, department: string): Promise<Person> => {
+    await byAdmin('PATCH', `/users/${person.userId}`, { department });
+    return signedInto(person, department);
+  };
+  [ada, bea, cora] = [await put(first as Person, 'mill'), await put(second as Person, 'mill'), await put(third as Person, 'office')];
+  dora = fourth as Person;
+  const follows = async (person: Person) =>
+    [person, await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } })] as const;
+  heard = new Map(await Promise.all(all().map(follows)));
+});
+afterAll(async () => {
+  await Promise.all([...(heard?.values() ?? [])].map((each) => each.close()));
+  await resources.disposeAsync();
+});
+
+test('nobody gives themselves a department, and a command asks for that of the caller', async () => {
+  const own = await ask('PATCH', `/users/${dora.userId}`, { token: dora.token, type: merge, body: { department: 'mill' } });
+  expect([own.status, own.body]).toMatchObject([403, { code: 'forbidden' }]);
+  const refused = await ask('POST', '/reports', { token: cora.token, body: { department: 'mill', title: 'Grain' } });
+  expect(refused.status).toBe(403);
+  report = await drafted(ada, 'mill', 'Grain');
+  expect(await statusesOf(report)).toEqual([200, 200, 404, 404]);
+});
+
+test('items, lists, filters, searches, counts and GraphQL say the same', async () => {
+  const graphql = graphqlClientOf(installation);
+  for (const person of all()) {
+    const titles = person === ada || person === bea ? ['Grain'] : [];
+    for (const path of ['/reports', '/reports?department=mill', '/reports?q=grain', '/reports?status=draft']) {
+      const { body } = await session.read<Listed>(path, { token: person.token });
+      expect([path, body.map(({ title }) => title)]).toEqual([path, titles]);
+    }
+    const { data } = await graphql<Readonly<Record<string, unknown>>>(
+      `{ reportsConnection { totalCount nodes { title author { name } } } report(id: "${idIn(report)}") { title cost } }`,
+      { token: person.token },
+    );
+    const nodes = titles.map((title) => ({ title, author: { name: 'Ada' } }));
+    expect(data).toEqual({
+      reportsConnection: { totalCount: titles.length, nodes },
+      report: titles.length > 0 ? { title: 'Grain', cost: 70 } : null,
+    });
+  }
+});
+
+test('a creation is offered to all who may make some', async () => {
+  const { body } = await ask('GET', '/reports', { token: cora.token, headers: { accept: 'application/hal+json' } });
+  expect(body).toMatchObject({ _links: { create: { href: '/reports', method: 'POST' } } });
+});
+
+test('links and what stands under it ask the same', async () => {
+  const linksOf = async (person: Person) => Object.keys((await session.read<Linked>(report, { token: person.token })).body._links);
+  expect(await linksOf(bea)).toEqual(expect.arrayContaining(['file', 'edit', 'remark']));
+  const { written } = await session.write('POST', `${report}/remarks`, { token: bea.token, body: { text: 'How much?' } });
+  expect(await statusesOf(`/remarks/${written.id}`)).toEqual([200, 200, 404, 404]);
+  await session.write('POST', `${report}/file`, { token: bea.token });
+  expect(await statusesOf(report)).toEqual([200, 200, 200, 200]);
+  expect(await linksOf(cora)).not.toEqual(expect.arrayContaining(['remark']));
+  const refused = await ask('POST', `${report}/remarks`, { token: cora.token, body: { text: 'So much?' } });
+  expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
+});
+
+test('those of two departments are told different things of the same, by different ETags', async () => {
+  const [ours, theirs] = [
+    await session.read<Linked>(report, { token: ada.token }),
+    await session.read<Linked>(report, { token: cora.token }),
+  ];
+  expect([ours.body.cost, theirs.body.cost]).toEqual([70, undefined]);
+  const [etag, other] = [ours, theirs].map(({ headers }) => headers.get('etag') ?? '');
+  expect(etag).not.toBe(other);
+  const again = await ask('GET', report, { token: cora.token, headers: { 'if-none-match': etag ?? '' } });
+  expect(again.status).toBe(200);
+  const same = await ask('GET', report, { token: cora.token, headers: { 'if-none-match': other ?? '' } });
+  expect(same.status).toBe(304);
+});
+
+test('streams of one role tell each department its own, by the department of the event', async () => {
+  await until(
+    () => [toldTo(ada, report), toldTo(bea, report), toldTo(cora, report), toldTo(dora, report)].map(({ length }) => length),
+    (counts) => counts.join() === '2,2,1,1',
+  );
+  expect([toldTo(ada, report), toldTo(cora, report)]).toEqual([['report.drafted', 'report.filed'], ['report.filed']]);
+  const moving = await drafted(bea, 'mill', 'Flour');
+  await byAdmin('PATCH', moving, { department: 'office' });
+  await session.write('PATCH', moving, { token: cora.token, type: merge, body: { title: 'Bread' } });
+  await until(
+    () => toldTo(cora, moving),
+    (types) => types.length === 2,
+  );
+  expect([toldTo(bea, moving), toldTo(cora, moving)]).toEqual([
+    ['report.drafted', 'report.edited'],
+    ['report.edited', 'report.edited'],
+  ]);
+  expect(toldTo(dora, moving)).toEqual([]);
+});
+
+test('an open stream ends when the department of its reader changes, and webhooks go by that of now', async () => {
+  const delivered = () => sink.received.map(({ body }) => JSON.parse(body) as Told).map(({ type, subject }) => `${type} ${subject}`);
+  const { written: hook } = await session.write('POST', '/webhooks', {
+    token: cora.token,
+    body: { url: `${sink.url}/cora`, eventTypes: ['report.*'] },
+  });
+  const subscription = await streamOf(installation, 'subscription { changes { type subjectId } }', { token: cora.token });
+  const before = await drafted(ada, 'mill', 'Before');
+  // What comes before it is planned by then, for her as she is in the office.
+  const office = await drafted(cora, 'office', 'Office');
+  await until(delivered, (all) => all.includes(`report.drafted report-${idIn(office)}`));
+  await byAdmin('PATCH', `/users/${cora.userId}`, { department: 'mill' });
+  const after = await drafted(ada, 'mill', 'After');
+  const stream = heard.get(cora) as Followed;
+  await Promise.all([stream.over(), subscription.over()]);
+  expect([toldTo(cora, before), toldTo(cora, after)]).toEqual([[], []]);
+  expect(JSON.stringify(stream.messages)).toContain('invalid_token');
+  expect(JSON.stringify(subscription.messages)).not.toContain(`"${idIn(after)}"`);
+  expect((await ask('GET', after, { token: cora.token })).status).toBe(401);
+  cora = await signedInto(cora, 'mill');
+  expect(await statusesOf(after)).toEqual([200, 200, 200, 404]);
+  await until(delivered, (all) => all.includes(`report.drafted report-${idIn(after)}`));
+  expect(delivered()).not.toContain(`report.drafted report-${idIn(before)}`);
+  expect((await session.read<object>(`/webhooks/${hook.id}`, { token: cora.token })).body).toMatchObject({ withheld: [] });
+});
+
+test('what was is shown by the department that its reader has now', async () => {
+  const moved = await drafted(ada, 'mill', 'Moved');
+  await byAdmin('PATCH', moved, { department: 'office' });
+  const types = async (person: Person) =>
+    (await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: person.token })).status;
+  expect(await Promise.all([types(ada), types(cora)])).toEqual([404, 404]);
+  await byAdmin('PATCH', `/users/${dora.userId}`, { department: 'office' });
+  dora = await signedInto(dora, 'office');
+  const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: dora.token });
+  // What it was in the mill is of the mill.
+  expect(body.map(({ type }) => type)).toEqual(['report.edited']);
+  const [first] = (await session.read<{ cursor: string }[]>(`${moved}/history`, { token: people.administrator.token })).body.toReversed();
+  expect(await statusesOf(`${moved}?at=${first?.cursor}`)).toEqual([404, 404, 404, 404]);
+  expect((await ask('GET', `${moved}?at=${first?.cursor}`, { token: people.administrator.token })).status).toBe(200);
+});
+
+test('a service account has the department of its user, and the read model is proven', async () => {
+  const service = await people.tokenOf(await people.registerService('member' as never));
+  expect((await ask('GET', report, { token: service.token })).status).toBe(200);
+  expect((await session.read<Listed>('/reports?status=draft', { token: service.token })).body).toEqual([]);
+  expect(await operate(['audit', 'verify'], installation.settings, departments)).toContain('Proven');
+});

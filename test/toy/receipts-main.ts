@@ -1,0 +1,4 @@
+import { start } from '../../start.ts';
+import { receipts } from './receipts.ts';
+
+await start({ domain: async () => receipts });
