@@ -76,11 +76,11 @@ test('on a read-only database, those that only read are ready, and the others sa
   await allAreReady();
   await setReadOnly('on');
   for (const role of ['command', 'projector', 'webhook-dispatcher', 'all'] as const) {
-    const { reasons } = await until(
+    // A check whose connection was just ended fails without a reason; the next one has it.
+    await until(
       () => readinessOf(role),
-      ({ checks }) => checks.database === 'fail',
+      ({ reasons }) => reasons?.database === 'The database is read-only.',
     );
-    expect(reasons).toMatchObject({ database: 'The database is read-only.' });
   }
   await until(() => readinessOf('query'), isReady);
   expect((await fetch(`${processes.get('query')?.url}/articles`)).status).toBe(200);
