@@ -121,6 +121,9 @@ export const TABLES_OF_READ_MODEL: Readonly<Record<string, string>> = {
   removed: 'ids of what was deleted',
   parked: 'ids of what is parked, and why',
   digest: 'sums over the rows of the other tables',
+  view_readers: 'numbers of users, and positions in the log',
+  view_removed: 'keys of rows of views, none of which is personal',
+  view_stream: 'positions in the log',
 };
 
 /** Of a library, all of whose tables hold the same. */
