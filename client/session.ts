@@ -6,8 +6,8 @@ export type Session = {
     readonly url: string;
     readonly signal?: AbortSignal | undefined;
   }): Promise<Readonly<Record<string, string>>>;
-  /** After a 401: whether the same request may go well now, because there is another token. */
-  refused?(response: Response): Promise<boolean>;
+  /** After a 401: whether the same request may go well now, because there is another token than in the headers that authorized it. */
+  refused?(response: Response, headers: Readonly<Record<string, string>>): Promise<boolean>;
 };
 
 /** An access token, a function that returns one for each request, or a session. */

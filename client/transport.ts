@@ -55,12 +55,13 @@ const mayPass = (error: Problem | NoAnswer): boolean =>
   error instanceof NoAnswer || PASSING_CODES.has(error.code) || (PASSING_STATUSES.has(error.status) && !LASTING_CODES.has(error.code));
 
 const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | Problem | NoAnswer> => {
-  const response = await answerTo(transport, sent);
+  const authorization = await authorize(transport, sent);
+  const response = await answerTo(transport, sent, authorization);
   if (!(response instanceof Response)) return response;
   if (response.ok || response.status === 304) return response;
   // Nothing was carried out, so that it can be sent once more with another token, whatever it is.
-  if (response.status === 401 && !isStream(sent.body) && (await transport.session.refused?.(response))) {
-    const again = await answerTo(transport, sent);
+  if (response.status === 401 && !isStream(sent.body) && (await transport.session.refused?.(response, authorization))) {
+    const again = await answerTo(transport, sent, await authorize(transport, sent));
     return again instanceof Response && !again.ok ? problemIn(again) : again;
   }
   return problemIn(response);
@@ -74,11 +75,18 @@ const whole = async (response: Response): Promise<Response> => {
   return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
 };
 
-/** Throws only what the caller is to blame for: an abort, or a session that has ended. */
-const answerTo = async ({ fetch, session, timeoutMs }: Transport, sent: Sent): Promise<Response | NoAnswer> => {
-  const { method, url, body, isStreamed = false, signal } = sent;
+type Authorization = Readonly<Record<string, string>>;
+
+/** Throws if the session has ended, or is not to be had. */
+const authorize = async ({ session }: Transport, { method, url, signal }: Sent): Promise<Authorization> => {
   signal?.throwIfAborted();
-  const headers = { ...(await session.authorize({ method, url, signal })), ...sent.headers };
+  return session.authorize({ method, url, signal });
+};
+
+/** Throws only if the caller has aborted it. */
+const answerTo = async ({ fetch, timeoutMs }: Transport, sent: Sent, authorization: Authorization): Promise<Response | NoAnswer> => {
+  const { method, url, body, isStreamed = false, signal } = sent;
+  const headers = { ...authorization, ...sent.headers };
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
   const signals = signal ? [timeout.signal, signal] : [timeout.signal];

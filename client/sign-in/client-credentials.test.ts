@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { publishing } from '#domain/publishing.ts';
+import { until } from '../../test/engines/until.ts';
+import { createClient } from '../client.ts';
+import { clientCredentials } from './client-credentials.ts';
+
+/** On the wire, against a server that gives the tokens t1, t2, … and takes those that a test has not refused. */
+let open: AsyncDisposableStack;
+let url: string;
+let forms: { readonly form: string; readonly authorization: string | undefined }[];
+let answers: { readonly status: number; readonly body: object; readonly headers?: Record<string, string> }[];
+let refused: Set<string>;
+let sentWith: (string | undefined)[];
+let lifetimeSeconds: number;
+/** Answers of the token endpoint wait for it. */
+let gate: Promise<void>;
+
+beforeEach(async () => {
+  open = new AsyncDisposableStack();
+  [forms, answers, refused, sentWith, lifetimeSeconds, gate] = [[], [], new Set(), [], 300, Promise.resolve()];
+  const server = createServer(async (request, response) => {
+    const { authorization } = request.headers;
+    const send = (status: number, body: object, headers = {}) =>
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+    if (request.url !== '/token') {
+      sentWith.push(authorization);
+      if (refused.has(authorization ?? '')) send(401, {});
+      else send(200, { id: 7 });
+      return;
+    }
+    let form = '';
+    for await (const chunk of request) form += chunk;
+    forms.push({ form, authorization });
+    await gate;
+    const { status, body, headers } = answers.shift() ?? {
+      status: 200,
+      body: { access_token: `t${forms.length}`, token_type: 'Bearer', expires_in: lifetimeSeconds },
+    };
+    send(status, body, headers);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => open.disposeAsync());
+
+const clientOf = (options = {}) =>
+  createClient<typeof publishing>({
+    url,
+    token: clientCredentials({ url: `${url}/`, clientId: 'robot', clientSecret: 'a:b', ...options }),
+  });
+const allOf = (count: number, call: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, call));
+
+test('requests at once share one token, and so do later ones', async () => {
+  const client = clientOf({ scopes: ['read:articles', 'write:articles'] });
+  await allOf(10, () => client.articles.get(7));
+  await client.articles.get(7);
+  expect(forms).toEqual([
+    { form: 'grant_type=client_credentials&scope=read%3Aarticles+write%3Aarticles', authorization: `Basic ${btoa('robot:a%3Ab')}` },
+  ]);
+  expect(new Set(sentWith)).toEqual(new Set(['Bearer t1']));
+});
+
+test('a token that has run out is renewed, once', async () => {
+  lifetimeSeconds = 0;
+  const client = clientOf();
+  await client.articles.get(7);
+  lifetimeSeconds = 300;
+  await allOf(10, () => client.articles.get(7));
+  expect(forms).toHaveLength(2);
+  expect(sentWith).toEqual(['Bearer t1', ...Array(10).fill('Bearer t2')]);
+});
+
+test('a token that is refused everywhere at once is renewed once', async () => {
+  const client = clientOf();
+  await client.articles.get(7);
+  refused.add('Bearer t1');
+  await allOf(10, () => client.articles.get(7));
+  expect(forms).toHaveLength(2);
+  refused.add('Bearer t2').add('Bearer t3');
+  await expect(client.articles.get(7)).rejects.toMatchObject({ status: 401 });
+  expect(forms).toHaveLength(3);
+});
+
+test('what is refused for good is a problem by its code, and the next request asks again', async () => {
+  answers = [{ status: 401, body: { error: 'invalid_client', error_description: 'client authentication failed' } }];
+  const client = clientOf();
+  const failed = { name: 'Problem', code: 'invalid_client', status: 401, message: 'client authentication failed' };
+  const settled = await Promise.allSettled([client.articles.get(7), client.articles.get(8)]);
+  expect(settled).toMatchObject(Array(2).fill({ status: 'rejected', reason: failed }));
+  await client.articles.get(7);
+  expect(forms).toHaveLength(2);
+});
+
+test('what may pass is tried again', async () => {
+  const busy = { body: { error: 'temporarily_unavailable' }, headers: { 'Retry-After': '0' } };
+  answers = [
+    { status: 503, ...busy },
+    { status: 429, ...busy },
+  ];
+  await clientOf().articles.get(7);
+  expect(forms).toHaveLength(3);
+});
+
+test.each([
+  ['no token', { token_type: 'Bearer' }],
+  ['a token of another type', { access_token: 't', token_type: 'mac' }],
+  ['nothing', null as never],
+])('%s is no session', async (_, body) => {
+  answers = [{ status: 200, body }];
+  await expect(clientOf().articles.get(7)).rejects.toMatchObject({ code: 'unexpected_answer' });
+  expect(sentWith).toEqual([]);
+});
+
+test('who aborts leaves the others their token', async () => {
+  const opened = Promise.withResolvers<void>();
+  gate = opened.promise;
+  const client = clientOf();
+  const leaving = new AbortController();
+  const left = client.articles.get(7, {}, { signal: leaving.signal }).catch((error: unknown) => error);
+  const staying = client.articles.get(7);
+  await until(
+    () => forms,
+    ({ length }) => length === 1,
+  );
+  leaving.abort(new Error('left'));
+  expect(await left).toMatchObject({ message: 'left' });
+  opened.resolve();
+  await staying;
+  expect([forms.length, sentWith]).toEqual([1, ['Bearer t1']]);
+});

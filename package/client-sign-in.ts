@@ -1,0 +1,3 @@
+// What the npm package exports as `annals/client/sign-in`: sessions for `annals/client`.
+// biome-ignore lint/performance/noBarrelFile: what a package exports is one.
+export { type ClientCredentials, clientCredentials } from '../client/sign-in/client-credentials.ts';
