@@ -5,13 +5,15 @@ import { openChangeStream } from '#shared/change-stream/open.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type FirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
-import { openFoundation } from '#shared/process/foundation.ts';
+import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { isPagePath } from './auth/pages/page-paths.ts';
+import type { AuthService } from './auth/service.ts';
+import type { Clock } from './command/clock.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { startProjection } from './projector/role.ts';
@@ -19,11 +21,14 @@ import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 /** All roles in one process, on the embedded database unless the settings name another. */
-export const startRole = async (context: ProcessContext): Promise<void> => {
+export const startRole = async (context: ProcessContext): Promise<void> => void (await startAll(context));
+
+/** Tests give a clock that they move, and use the parts. */
+export const startAll = async (context: ProcessContext, { clock }: { readonly clock?: Clock } = {}): Promise<Started> => {
   const foundation = await openFoundation(context, 'annals');
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
   const gateway = context.resources.use(
-    await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks }),
+    await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks, ...(clock && { clock }) }),
   );
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
   const { config, log } = context;
@@ -43,10 +48,14 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const routes = [resourcePaths(foundation.domain), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
   const links = queryLinksOf(foundation.domain);
   const { url } = await serveClients(context, foundation, { routes, links, isPage: isPagePath, authentication, shortWay });
-  if (!firstMinute) return;
-  await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
-  process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute, exampleScopes(foundation.domain)));
+  if (firstMinute) {
+    await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
+    process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute, exampleScopes(foundation.domain)));
+  }
+  return { url, foundation, auth };
 };
+
+type Started = { readonly url: string; readonly foundation: Foundation; readonly auth: AuthService };
 
 /** As every link names it; a port that the system chose is known only now. */
 const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);

@@ -261,7 +261,7 @@ type Reacting<F extends Fields, D, E> = {
 };
 
 /** `'3 days'`, `'90 minutes'`. */
-type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
+export type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
 type Timer<E, C, Cond> = {
   /** The event that starts it; the latest such event counts. */
   readonly after: keyof E & string;

@@ -311,7 +311,7 @@ const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => ({
 const UNITS_MS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 const WAIT_MAX_MS = 3_650 * 86_400_000;
 
-const waitOf = (wait: string, place: string): number => {
+export const waitOf = (wait: string, place: string): number => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (second|minute|hour|day|week)s?$/.exec(wait) ?? [];
   const waitMs = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
   if (waitMs > 0 && waitMs <= WAIT_MAX_MS) return Math.ceil(waitMs);

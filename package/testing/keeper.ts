@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import '../dispose.ts';
+import pg from 'pg';
+import { DataDirInUse } from '#shared/database/embedded/errors.ts';
+import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { KEPT } from './kept.ts';
+
+// Keeps the PostgreSQL of a user's tests, beside them all, and stops it once no test has held it for a while.
+
+/** Nothing in it is missed, so nothing waits for the disk. */
+const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '256MB', max_connections: '400' };
+const LOOK_MS = 500;
+
+const keep = async (dataDir: string, idleMaxMs: number): Promise<void> => {
+  await using server = await startEmbeddedPostgres({ dataDir, settings: SETTINGS });
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  // It ends when the server does, and then this fails at its next look.
+  client.on('error', () => {});
+  try {
+    await untilIdle(client, idleMaxMs);
+  } finally {
+    await client.end();
+  }
+};
+
+/** Whoever comes after the last look waits for the lock, until the server has stopped; then it starts one anew. */
+const untilIdle = async (client: pg.Client, idleMaxMs: number): Promise<void> => {
+  let idleSince = performance.now();
+  for (;;) {
+    const { rows } = await client.query<{ isIdle: boolean }>('select pg_try_advisory_lock($1) as "isIdle"', [KEPT]);
+    if (rows[0]?.isIdle) {
+      if (performance.now() - idleSince >= idleMaxMs) return;
+      await client.query('select pg_advisory_unlock($1)', [KEPT]);
+    } else idleSince = performance.now();
+    await delay(LOOK_MS);
+  }
+};
+
+const [dataDir = '', idleMaxMs = ''] = process.argv.slice(2);
+try {
+  await keep(dataDir, Number(idleMaxMs));
+} catch (error) {
+  // Another one was quicker.
+  if (error instanceof DataDirInUse) process.exit(0);
+  process.stderr.write(error instanceof StartRefused ? error.message : String(error));
+  process.exit(1);
+}

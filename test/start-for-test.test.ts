@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { expenses } from '../examples/expenses/domain/domain.ts';
+import { startForTest } from '../package/testing/for-test.ts';
+import { createTestDatabase } from '../package/testing/test-database.ts';
+import { inDatabase } from './engines/search-everywhere.ts';
+import { until } from './engines/until.ts';
+
+test('starts a whole system, with clients by role, whose timers fire when time is moved', async () => {
+  await using annals = await startForTest(expenses);
+  const [admin, approver, employee] = await Promise.all([annals.as('admin'), annals.as('approver'), annals.as('employee')]);
+  const { id: approverId } = await approver.me();
+  const { id: teamId } = await admin.teams.create({ name: 'Field work', approverId, budget: 500_000 });
+  const { id } = await employee.claims.create({ teamId, purpose: 'Strasbourg' });
+  await employee.claims.of(id).items.add({ spentOn: '2026-11-20', category: 'travel', amount: 42_000 });
+  await employee.claims.submit(id);
+  const last = async () => (await employee.claims.history(id).take(1))[0]?.type;
+  await annals.advance('2 days');
+  expect(await last()).toBe('claim.submitted');
+  await annals.advance('25 hours');
+  expect(await last()).toBe('claim.reminded');
+  await annals.advance('4 days');
+  expect(await last()).toBe('claim.escalated');
+  await expect(annals.client.claims.get(id)).rejects.toMatchObject({ status: 401 });
+  await expect(annals.as('emperor')).rejects.toThrow('expenses has no role emperor: it has ');
+  await expect(annals.advance('-1 days')).rejects.toThrow('advance waits for “-1 days”: say a number of seconds');
+  // Disposing again does nothing.
+  await annals[Symbol.asyncDispose]();
+});
+
+test('refuses settings that it chooses itself', async () => {
+  await expect(startForTest(expenses, { settings: { PORT: '4000' } })).rejects.toThrow(
+    'startForTest chooses PORT by itself: leave it out of the settings.',
+  );
+});
+
+test('the database of a killed test is dropped by the next one, and that of a running one is not', async () => {
+  await using running = await createTestDatabase();
+  const killed = spawn(process.execPath, ['test/engines/test-database-owner.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(killed.stdout, 'data');
+  const name = new URL(String(line).trim()).pathname.slice(1);
+  killed.kill('SIGKILL');
+  const isThere = (database: string) =>
+    inDatabase(
+      running.url,
+      async (client) => (await client.query('select 1 from pg_database where datname = $1', [database])).rowCount === 1,
+    );
+  expect(await isThere(name)).toBe(true);
+  await until(
+    async () => {
+      await using _next = await createTestDatabase();
+      return isThere(name);
+    },
+    (found) => !found,
+  );
+  expect(await isThere(new URL(running.url).pathname.slice(1))).toBe(true);
+});
