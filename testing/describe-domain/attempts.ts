@@ -51,14 +51,31 @@ const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): At
   const [method, path] = requestOf(domain, kind, command, ids);
   return {
     ...{ name: `${command.name} of ${kind.name}`, kind, command, does: 'command', method, path, on: made.path },
-    body: () => freshBody(stage, kind, command),
+    body: async () => freshBody(stage, kind, command, await keysThere(stage, made, command)),
   };
 };
 
-/** What a command is sent with: other values each time, and references to what was made for it. */
-export const freshBody = async (stage: Stage, kind: Kind, command: CommandInfo): Promise<Row | undefined> => {
+/** The keys of the items that are there: who adds one of them again changes nothing. */
+const keysThere = async ({ read, admin }: Stage, made: Made, { kind: does, list }: CommandInfo): Promise<readonly string[]> => {
+  if (does !== 'addItem' || list?.key === undefined) return [];
+  const { body } = await read<readonly Item[]>(`${made.path}/${kebab(list.name)}?limit=100`, admin);
+  return Array.isArray(body) ? body.map(keyOf) : [];
+};
+
+type Item = { readonly _links: { readonly self: { readonly href: string } } };
+const keyOf = ({ _links: { self } }: Item): string => decodeURIComponent(self.href.split('/').at(-1) ?? '');
+
+/** What a command is sent with: other values each time, references to what was made for it, and of the people nobody who is there already. */
+export const freshBody = async (
+  stage: Stage,
+  kind: Kind,
+  command: CommandInfo,
+  taken: readonly string[] = [],
+): Promise<Row | undefined> => {
   const { examples, actors, found } = stage;
-  const people = actors.flatMap(({ userId }) => userId ?? []);
+  const everybody = actors.flatMap(({ userId }) => userId ?? []);
+  const others = everybody.filter((id) => !taken.includes(String(id)));
+  const people = others.length === 0 ? everybody : others;
   const ids = new Map<string, number>();
   for (const [name, def] of referencesIn(kind, command)) {
     const target = isToUser(def) ? undefined : targetFor(found, { kind, command, name: wire(name, def), to: targetOf(def) });
@@ -81,14 +98,11 @@ const targetFor = ({ situations, byId }: Found, { kind, command, name, to }: Ref
 /** Of the first that there is. */
 const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise<readonly Attempt[]> => {
   const { kind } = made.situation;
-  const { body } = await stage.read<readonly { readonly _links: { readonly self: { readonly href: string } } }[]>(
-    `${made.path}/${kebab(list.name)}`,
-    stage.admin,
-  );
+  const { body } = await stage.read<readonly Item[]>(`${made.path}/${kebab(list.name)}`, stage.admin);
   const [first] = Array.isArray(body) ? body : [];
   if (first === undefined) return [];
   const on = first._links.self.href;
-  const ids = { [`${kind.name}Id`]: made.id, [list.id.name]: decodeURIComponent(on.split('/').at(-1) ?? '') };
+  const ids = { [`${kind.name}Id`]: made.id, [list.id.name]: keyOf(first) };
   return [
     ...Object.values(kind.commands)
       .filter((command) => command.list === list && command.kind !== 'addItem' && !command.internal)

@@ -21,23 +21,31 @@ type Options = {
   readonly file?: string;
   /** Forms for commands, where the values that the suite makes do not suffice. */
   readonly examples?: Examples;
+  /** What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its timer does' }`. Whatever else is not reached fails. */
+  readonly unreached?: Readonly<Record<string, string>>;
 };
 
 /** Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration alone. */
-export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE ?? '', examples = {} }: Options = {}): void => {
+export const describeDomain = (
+  domain: Domain,
+  { file = process.env.DOMAIN_FILE ?? '', examples = {}, unreached = {} }: Options = {},
+): void => {
   describe(domain.name, () => {
     const checks = countChecks();
+    const seed = Number(process.env.DESCRIBE_SEED ?? Date.now() % 2 ** 31);
     let stage: Stage;
     beforeAll(async () => {
-      stage = await openStage(domain, { file, examples });
+      stage = await openStage(domain, { file, examples, seed });
     });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
-      const unreached = stage?.found.unreached.map((each) => `; not reached: ${each}`).join('') ?? '';
-      process.stderr.write(`${domain.name}: ${checks.made()} checks${unreached}\n`);
+      process.stderr.write(`${domain.name}: ${checks.made()} checks, drawn with DESCRIBE_SEED=${seed}\n`);
     });
     const each = (name: string, check: (stage: Stage, checks: Checks) => Promise<void>) => test(name, () => check(stage, checks));
 
+    each('every command is carried out, and every state reached, but for those that are named with their reason', async (on, of) => {
+      of.equal(on.found.unreached.toSorted(), Object.keys(unreached).toSorted(), 'what is not reached, and what was said not to be');
+    });
     each('REST: forms are refused at the field that is wrong, and what is sent is there', async (on, of) => {
       await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
     });

@@ -18,7 +18,7 @@ const ERASED_WITHIN_MS = 60_000;
 export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> => {
   const { installation, domain, admin, session } = stage;
   const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
-  const person = await stage.people.signUp(markOf('Person'));
+  const person = await stage.people.signUp(markOf(stage, 'Person'));
   const marks = new Map<string, string[]>([
     ['user.name', [person.name]],
     ['user.email', [person.email]],
@@ -61,7 +61,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
     }
 };
 
-const markOf = (word: string): string => `${word}${markerOf(TEXT) ?? ''}`;
+const markOf = ({ random }: Stage, word: string): string => `${word}${markerOf(TEXT, random) ?? ''}`;
 const TEXT = { kind: 'text', demanded: { safeParse: () => ({ success: true }) } } as unknown as FieldDef;
 
 type Marking = { readonly person: number; readonly token: string; readonly marks: Map<string, string[]> };
@@ -83,7 +83,7 @@ const marked = async (
   const form: Record<string, unknown> = { ...(await freshBody(stage, kind, command)) };
   for (const [name, def] of fieldsOfForm(kind, command)) {
     if (def.kind === 'ref' && targetOf(def) === 'user') form[wire(name, def)] = person;
-    const mark = isOfPerson(kind, def) ? markerOf(def) : undefined;
+    const mark = isOfPerson(kind, def) ? markerOf(def, stage.random) : undefined;
     if (mark === undefined) continue;
     form[name] = mark;
     const key = `${kind.name}.${command.list === undefined ? '' : `${command.list.name}.`}${name}`;
@@ -97,7 +97,7 @@ const marked = async (
 const markUser = async (stage: Stage, user: Kind, marking: Marking): Promise<void> => {
   const changes = Object.fromEntries(
     Object.entries(user.fields).flatMap(([name, def]) => {
-      const mark = def.personal && !['name', 'email'].includes(name) ? markerOf(def) : undefined;
+      const mark = def.personal && !['name', 'email'].includes(name) ? markerOf(def, stage.random) : undefined;
       if (mark !== undefined) marking.marks.set(`user.${name}`, [mark]);
       return mark === undefined ? [] : [[name, mark] as const];
     }),

@@ -2,7 +2,6 @@ import { parse, validate } from 'graphql';
 import { schemaOf } from '../../query/graphql/schema.ts';
 import { sourcesOf } from '../../query/sources.ts';
 import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
-import { randomOf } from '../../test/graphql/random.ts';
 import { type Known, randomQuery } from '../../test/graphql/random-query.ts';
 import type { Checks } from './checks.ts';
 import { executeReference } from './graphql-reference.ts';
@@ -18,7 +17,7 @@ const REFUSED = new Set(['unauthenticated', 'forbidden', 'insufficient_scope', '
 
 /** Random queries, by everybody, are answered as graphql-js does over the same rows. */
 export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> => {
-  const { domain, found, installation, actors } = stage;
+  const { domain, found, installation, actors, random } = stage;
   const { DATABASE_URL = '' } = installation.settings;
   if (!isCrowded(domain)) for (const situation of found.situations) await stage.make(situation);
   await stage.read('/', stage.admin);
@@ -26,7 +25,6 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
   const graphql = graphqlClientOf(installation);
   let rows = await readRows(domain, DATABASE_URL);
   const world = openWorld(stage);
-  const random = randomOf(Date.now() % 2 ** 31);
   let answered = 0;
   for (const actor of actors)
     for (let count = 0; count < QUERIES; count += 1) {

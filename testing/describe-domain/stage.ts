@@ -9,6 +9,7 @@ import { openPeople, type People, type TokenHolder } from '../../test/engines/in
 import { type Reply, type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
 import { type RestSession, restSessionOver } from '../../test/engines/rest-session.ts';
 import { startWebhookSink, type WebhookSink } from '../../test/engines/webhook-sink.ts';
+import { type Random, randomOf } from '../../test/graphql/random.ts';
 import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
 import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
 
@@ -45,12 +46,14 @@ export type Stage = AsyncDisposable & {
   unmake(made: Made): Promise<void>;
   /** A number that was not given before, for values. */
   serial(): number;
+  /** What the suite draws follows from its seed. */
+  readonly random: Random;
   /** As an actor, seeing what was written before. */
   read<Body = Row>(path: string, by: Actor): Promise<Reply & { readonly body: Body }>;
   actorOf(userId: unknown): Actor | undefined;
 };
 
-type Options = { readonly file: string; readonly examples: Examples };
+type Options = { readonly file: string; readonly examples: Examples; readonly seed: number };
 
 /** Random queries are larger than anybody's. */
 const ROOMY = {
@@ -63,7 +66,7 @@ const ROOMY = {
 };
 
 /** Everybody has the role for which the search planned. */
-export const openStage = async (domain: Domain, { file, examples }: Options): Promise<Stage> => {
+export const openStage = async (domain: Domain, { file, examples, seed }: Options): Promise<Stage> => {
   await using opening = new AsyncDisposableStack();
   const sink = opening.use(await startWebhookSink());
   const installation = opening.use(
@@ -108,6 +111,7 @@ export const openStage = async (domain: Domain, { file, examples }: Options): Pr
   const resources = opening.move();
   return {
     ...{ domain, examples, installation, people, sink, ask, session, found, actors, make, target, unmake, serial: next },
+    random: randomOf(seed),
     admin: byKey('admin'),
     read: (path, { token }) => session.read(path, { token }),
     actorOf: (userId) => actors.find((each) => each.userId !== null && each.userId === userId),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod';
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import type { Random } from '../../test/graphql/random.ts';
 
 /** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */
 export const fieldValue = (def: FieldDef, serial: number): unknown => {
@@ -47,12 +48,12 @@ const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
 const MARKER_CHARACTERS = 12;
 
 /** A word that nothing else has, as far as the field has room for it: whoever looks for it finds this value and no other. */
-export const markerOf = (def: FieldDef): string | undefined => {
+export const markerOf = (def: FieldDef, random: Random): string | undefined => {
   if (def.kind !== 'text') return undefined;
-  const word = `mark${Array.from({ length: 16 }, () => LETTERS[Math.floor(Math.random() * LETTERS.length)]).join('')}`;
+  const word = `mark${Array.from({ length: 16 }, () => random.pick(LETTERS)).join('')}`;
   return [word, word.slice(0, MARKER_CHARACTERS)].find((text) => def.demanded.safeParse(text).success);
 };
-const LETTERS = 'abcdefghijkmnopqrstuvwxyz';
+const LETTERS = [...'abcdefghijkmnopqrstuvwxyz'];
 
 const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
   switch (def.kind) {
