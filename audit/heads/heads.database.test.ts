@@ -106,7 +106,7 @@ test('a file that somebody has written into, also meanwhile, is not written into
   await appendFile(world.files.heads, '{"statement":"mine"}\n');
   await expect(publisher.publish()).rejects.toThrow('line 2');
   const [head] = (await readFile(world.files.heads, 'utf8')).split('\n');
-  await writeFile(world.files.heads, `${head?.replace(/"signature":"./, '"signature":"_')}\n`);
+  await writeFile(world.files.heads, `${head?.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`)}\n`);
   await expect(publisher.publish()).rejects.toThrow('different heads');
 });
 
