@@ -28,18 +28,13 @@ const codeIn = (path: string): readonly string[] =>
   collected(path, (token) => (token.type === 'codespan' || token.type === 'code' ? (token.text as string) : undefined));
 
 /** Of the whole tree, apart from the texts themselves. */
-const sources = (): string =>
-  globSync(
-    '{*,{audit,auth,bench,command,command-line,deploy,docs/examples,projector,query,scripts,shared,test,webhook-dispatcher}/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,sql,example}',
-    {
-      cwd: ROOT,
-      exclude: ['**/node_modules/**', 'query/docs/texts.test.ts'],
-    },
-  )
-    .concat('.env.example')
-    .map(read)
-    .join('\n');
-const SOURCES = sources();
+const SOURCES = globSync('{*,*/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,sql,example}', {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**', 'query/docs/texts.test.ts'],
+})
+  .concat('.env.example')
+  .map(read)
+  .join('\n');
 
 test('every link of the texts leads to a file that is there, and to a heading that it has', () => {
   const broken = TEXTS.flatMap((path) => {
