@@ -22,8 +22,12 @@ const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 const tarball = (name: string) => join(place, `${name}-${packageJson.version}.tgz`);
 const npm = (...args: readonly string[]) => run('npm', [...args, ...QUIET], { cwd: folder });
 /** As `npm create annals` calls it, which finds it by its name. */
-const create = (...args: readonly string[]) =>
-  run('npm', ['exec', '--yes', ...QUIET, `--package=${tarball('create-annals')}`, '--', 'create-annals', ...args], { cwd: place });
+const create = (...args: readonly string[]) => createIn({}, ...args);
+const createIn = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  run('npm', ['exec', '--yes', ...QUIET, `--package=${tarball('create-annals')}`, '--', 'create-annals', ...args], {
+    cwd: place,
+    env: { ...process.env, ...environment },
+  });
 const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'annals', '--', ...args], { cwd: folder });
 
 /** As somebody has it who makes a project of the tarballs in an empty folder. */
@@ -85,9 +89,34 @@ test.each([
   [['new', 'newer'], /^There is one argument too many: newer \(--help lists what there is\)\.\n$/],
   [['new', '--quick'], /^Unknown option '--quick' \(--help lists what there is\)\.\n$/],
   [['new', '--annals', './nowhere.tgz'], /^There is no \.\/nowhere\.tgz\.\n$/],
-  [['new', '--annals', '99.0.0'], /npm could not install what the project needs\. Run npm install in \S+\/new again\.\n$/],
+  [['new', '--annals', ''], /^--annals names nothing: give it a version, or the path of a tarball\.\n$/],
+  [['meetups/package.json'], /package\.json is a file, or lies under one: name a new folder\.\n$/],
+  [
+    ['new', '--annals', '99.0.0'],
+    /^npm does not know \S*annals@99\.0\.0\S*: give --annals a version that there is, or a tarball\. \S+\/new was made; remove it\.\n$/,
+  ],
 ] as const)('%j is refused by one sentence', async (args, sentence) => {
   await expect(create(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
+});
+
+test('without a network, and with nothing kept of it, one sentence says so soon', async () => {
+  await using cache = await temporaryDataDir();
+  const nowhere = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: cache.path };
+  await expect(createIn(nowhere, 'unplugged', '--annals', tarball('annals'))).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^npm cannot reach its registry \(ECONNREFUSED\), and has not kept .* run npm install in \S+\/unplugged when there is a network\.\n$/,
+    ),
+  });
+});
+
+test('an older Node is told so in one sentence', async () => {
+  const demand = join(folder, 'demand-node.mjs');
+  const asOlder = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(demand)});`;
+  await expect(run(process.execPath, ['--input-type=module', '--eval', asOlder])).rejects.toMatchObject({
+    code: 1,
+    stderr: 'Node 22.18 or newer is needed, and this is 20.20.2.\n',
+  });
 });
 
 test('can be built elsewhere, and has its secrets once', async () => {

@@ -41,11 +41,14 @@ export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
 export const filesOfAggregate = (aggregate: string): Promise<Files> =>
   read((path) => OF_AGGREGATE.test(path), { aggregate, project: 'my-app' });
 
-/** `dependencies` beside what the template itself needs. */
-export const filesOfProject = async (
-  wanted: Wanted,
-  { dependencies, devDependencies }: Record<'dependencies' | 'devDependencies', Files>,
-): Promise<Files> => {
+type Needed = Record<'dependencies' | 'devDependencies', Files> & {
+  /** Of which packages npm may run the scripts of their installation. */
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scarfSettings: object;
+};
+
+/** `needed` beside what the template itself has. */
+export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Files> => {
   const manifest = {
     name: wanted.project,
     version: '0.1.0',
@@ -53,6 +56,7 @@ export const filesOfProject = async (
     type: 'module',
     engines: { node: '>=22.18' },
     scripts: {
+      ...Object.fromEntries(['start', 'annals', 'token', 'test', 'secrets'].map((script) => [`pre${script}`, 'node demand-node.mjs'])),
       start: 'node main.ts',
       annals: 'node main.ts',
       token: 'node main.ts token',
@@ -60,8 +64,7 @@ export const filesOfProject = async (
       check: 'tsc',
       secrets: 'node secrets.ts',
     },
-    dependencies,
-    devDependencies,
+    ...needed,
   };
   return { 'package.json': `${JSON.stringify(manifest, null, 2)}\n`, ...(await read(() => true, wanted)) };
 };

@@ -9,6 +9,8 @@ export type Repository = {
   readonly dependencies: Versions;
   readonly devDependencies: Versions;
   readonly exports: Versions;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scarfSettings: object;
 };
 
 /** Of the repository, as `./package/index.ts`: what the sources of each are called without their ending. */
@@ -22,7 +24,7 @@ const OF_THE_REPOSITORY = new Set(['node']);
 const TYPES = ['@types/node'];
 
 /** Of `create-annals`: the versions that it writes into projects are those for development. */
-export const manifestOfCreate = ({ version, license, devDependencies }: Repository) => ({
+export const manifestOfCreate = ({ version, license, devDependencies, allowScripts, scarfSettings }: Repository) => ({
   name: 'create-annals',
   version,
   description: 'Makes a project on Annals, with a domain of your own.',
@@ -30,6 +32,9 @@ export const manifestOfCreate = ({ version, license, devDependencies }: Reposito
   type: 'module',
   engines: { node: '>=22.18' },
   bin: { 'create-annals': './package/create/main.js' },
+  // Projects are made with these.
+  allowScripts: Object.fromEntries(Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name))),
+  scarfSettings,
   devDependencies: Object.fromEntries(['@node-rs/argon2', '@types/node', 'typescript'].map((name) => [name, devDependencies[name]])),
 });
 
