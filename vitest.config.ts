@@ -43,7 +43,7 @@ const POOLED =
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/{tutorial,domain-guide,expenses-example}.test.ts';
 const CLIENTS =
-  'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}}.test.ts';
+  'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,graphql-subscribing-clients,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */
 const TOOLS = 'test/{receivers,compose,helm,verify-export,package,release,start-for-test}.test.ts';
 
@@ -93,7 +93,7 @@ const SLOW = [
   'query/{consistency,changes/demotion}.database.test.ts',
   'command/{administrators/keep-administrator,process-manager/timers}.database.test.ts',
   'shared/{projection/parked,database/demand-postgres,database/migrate,database/bell/bell}.database.test.ts',
-  'auth/{storage/storage,mail/tell-of-address}.database.test.ts',
+  'auth/{storage/storage,mail/tell-of-address,accounts/sign-up-by-mail}.database.test.ts',
   'audit/{watch/passing,heads/heads,export/switch-log}.database.test.ts',
   'webhook-dispatcher/{stop,take-over}.database.test.ts',
 ];
