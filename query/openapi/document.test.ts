@@ -28,7 +28,8 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-const documentOf = (options = OPTIONS) => openApiDocument(options) as unknown as Document;
+const DOCUMENT = openApiDocument(OPTIONS) as unknown as Document;
+const documentOf = (options = OPTIONS) => (options === OPTIONS ? DOCUMENT : (openApiDocument(options) as unknown as Document));
 const operationOf = (id: string, options = OPTIONS): Operation => {
   const { path, method } = restOperation(id);
   const operation = documentOf(options).paths[path]?.[method.toLowerCase()];

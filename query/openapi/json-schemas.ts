@@ -17,9 +17,14 @@ export const createJsonSchemas = (): JsonSchemas => {
   const named = new Map<string, JsonObject>();
   /** As it stands for what is sent, and for what is answered. */
   const found = new Map<string, JsonObject>();
+  /** Many operations have the same schema: answers with an article, and the form of a page. */
+  const generated = { input: new Map<z.ZodType, JsonObject>(), output: new Map<z.ZodType, JsonObject>() };
   return {
     of(schema, direction) {
+      const known = generated[direction].get(schema);
+      if (known !== undefined) return known;
       const { $defs, root } = generate(schema, direction);
+      generated[direction].set(schema, root);
       for (const [name, definition] of Object.entries($defs)) {
         const known = found.get(`${direction} ${name}`);
         if (known !== undefined && !isDeepStrictEqual(known, definition))
