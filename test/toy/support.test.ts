@@ -118,6 +118,15 @@ test('REST: nothing is found by what its reader may not read', async () => {
   for (const by of [customer, agent]) expect(await refused('/tickets?budget=600', by)).toEqual([400, 'invalid_parameter', ['budget']]);
 });
 
+test('REST: of a list that is hidden as a whole, a write is refused whatever there is in it', async () => {
+  const write = async (method: string, at: string, body?: Body) => {
+    const { status } = await ask(method, `${path}/costs${at}`, { token: customer.token, ...(body && { body }) });
+    return status;
+  };
+  // The first is there, the second never was.
+  expect([await write('DELETE', '/1'), await write('DELETE', '/2'), await write('POST', '', { amount: 1 })]).toEqual([403, 403, 403]);
+});
+
 test('REST: items that fewer may read are not there for others', async () => {
   const add = (by: Person, body: Body) => session.write('POST', `${path}/notes`, { token: by.token, body });
   await add(customer, { text: 'Smoke' });
