@@ -163,6 +163,11 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
   for (const op of ['replace', 'add'])
     for (const [path, value] of [...guesses, ...people, ['/costs', []] as const])
       expect([path, await status('PATCH', '', customer, [{ op, path, value }] as never, patch)]).toEqual([path, 403]);
+  // What one may read can be compared; the whole has what one may not.
+  const subject = { op: 'test', path: '/subject' };
+  expect(await status('PATCH', '', customer, [{ ...subject, value: 'The printer burns' }], patch)).toBe(200);
+  expect(await status('PATCH', '', customer, [{ ...subject, value: 'x' }], patch)).toBe(409);
+  expect(await status('PATCH', '', customer, [{ op: 'test', path: '', value: {} }], patch)).toBe(403);
   expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 40 }], patch)).toBe(200);
   expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 1 }], patch)).toBe(422);
   expect(await status('POST', '/triage', customer, { priority: 1, assigneeId: null })).toBe(403);
