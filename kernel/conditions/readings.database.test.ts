@@ -1,8 +1,8 @@
 // Over 200 lines, because one domain is read here in every way that a condition can be.
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { describeReadings } from '../../test/readings.ts';
 import { describeTold } from '../../test/told.ts';
 import { support } from '../../test/toy/support.ts';
+import { describeReadings } from '../../testing/describe-domain/readings.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
+import { openPeople } from '../../testing/people.ts';
 import { startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
 import { startRole } from '../engines/role-process.ts';
 
 /** A service against a whole system, which is killed before it has its token. */

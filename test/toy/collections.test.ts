@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { publishingWithCollections } from './collections.ts';
 
 /** An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon the other. */

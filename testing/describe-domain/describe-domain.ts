@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { describeReadings } from '../../test/readings.ts';
 import { type Checks, countChecks } from './checks.ts';
 import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
@@ -8,6 +7,7 @@ import { checkQueries } from './graphql.ts';
 import { checkHistory } from './history.ts';
 import { checkLinks } from './links.ts';
 import { checkRebuilding, checkTampering } from './proof.ts';
+import { describeReadings } from './readings.ts';
 import { checkFiles } from './rest-files.ts';
 import { checkForms } from './rest-forms.ts';
 import { checkLists } from './rest-lists.ts';

@@ -5,10 +5,10 @@ import { type Source, sourcesOf } from '../../query/sources.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { operate } from '../../test/engines/installation.ts';
-import { otherThan } from '../../test/engines/other-than.ts';
 import { startRole } from '../../test/engines/role-process.ts';
-import { inDatabase } from '../../test/engines/search-everywhere.ts';
-import { until } from '../../test/engines/until.ts';
+import { otherThan } from '../database/other-than.ts';
+import { inDatabase } from '../database/search-everywhere.ts';
+import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { isCrowded, type Stage } from './stage.ts';
 

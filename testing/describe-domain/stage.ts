@@ -5,11 +5,11 @@ import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.t
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
-import { openPeople, type People, type TokenHolder } from '../../test/engines/installation-people.ts';
-import { type Reply, type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../test/engines/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../test/engines/webhook-sink.ts';
-import { type Random, randomOf } from '../../test/graphql/random.ts';
+import { type Reply, type RestClient, restClientOf } from '../http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../http/webhook-sink.ts';
+import { openPeople, type People, type TokenHolder } from '../people.ts';
+import { type Random, randomOf } from '../random.ts';
 import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
 import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
 

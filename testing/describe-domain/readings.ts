@@ -21,7 +21,7 @@ import type { Role } from '#shared/events/fields.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
-import { createDatabase, type TestDatabase } from './engines/database.ts';
+import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 
 /**
  * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by SQL, by disjoint parts and

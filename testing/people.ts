@@ -2,10 +2,10 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { openHandBrowser } from './browser-by-hand.ts';
-import { type Installation, scopesOf } from './installation.ts';
-import { restClientOf } from './rest-client.ts';
-import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
+import { type Installation, scopesOf } from '../test/engines/installation.ts';
+import { linkIn, type SmtpReceiver } from '../test/engines/smtp-receiver.ts';
+import { openHandBrowser } from './http/browser-by-hand.ts';
+import { restClientOf } from './http/rest-client.ts';
 import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
