@@ -15,7 +15,7 @@ const retryForMs = 110_000;
 test('a service signs in once for all its requests, also while the server is killed and starts again', async () => {
   await using installation = await startInstallation({ of: { domain: expenses, main: MAIN } });
   const { origin: url } = installation;
-  const people = await openPeople(installation, undefined, expenses);
+  const people = await openPeople(installation);
   let tokens = 0;
   const counting = async (input: string, init: RequestInit) => {
     const response = await fetch(input, init);

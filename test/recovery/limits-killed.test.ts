@@ -118,7 +118,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     await role.kill('SIGTERM');
 
     await using installation = await startInstallation({ settings, of: { domain: lending, main: 'test/toy/lending-main.ts' } });
-    const people = await openPeople(installation, undefined, lending);
+    const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
     await session.write('POST', '/books', { token: people.administrator.token, body: { code: 'The last one' } });
     expect(await operate(['audit', 'verify'], installation.settings, lending)).toContain('Proven');

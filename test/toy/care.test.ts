@@ -60,7 +60,7 @@ beforeAll(async () => {
     await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' }, of: { domain: care, main: 'test/toy/care-main.ts' } }),
   );
   session = restSessionOver(restClientOf(installation));
-  people = await openPeople(installation, undefined, care);
+  people = await openPeople(installation);
   [ada, nurse] = [await people.signUp(SAID.name), await people.signUp('Florence')];
 });
 afterAll(() => resources.disposeAsync());

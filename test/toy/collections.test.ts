@@ -27,7 +27,7 @@ beforeAll(async () => {
   installation = resources.use(
     await startInstallation({ of: { domain: publishingWithCollections, main: 'test/toy/collections-main.ts' } }),
   );
-  people = await openPeople(installation, undefined, publishingWithCollections);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   [ada, bert] = (await Promise.all(['Ada', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];

@@ -58,7 +58,7 @@ const drafted = async (by: Person, department: string, title: string): Promise<s
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   installation = resources.use(await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }));
-  people = await openPeople(installation, undefined, departments);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const [first, second, third, fourth] = await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)));

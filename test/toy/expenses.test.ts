@@ -25,7 +25,7 @@ type Linked = { readonly id: number; readonly _links: Readonly<Record<string, { 
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }));
-  people = await openPeople(installation, undefined, expenses);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];

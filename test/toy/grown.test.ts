@@ -22,7 +22,7 @@ test('events of before fields were added are read with null or the default, and 
   const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
   const first = await (async () => {
     await using installation = await startInstallation({ settings, of: { domain: before, main: 'test/toy/before.ts' } });
-    const people = await openPeople(installation, undefined, before);
+    const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
     const [carla, bert] = [await people.signUp('Carla'), await people.signUp('Bert')];
     const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
@@ -55,7 +55,7 @@ test('events of before fields were added are read with null or the default, and 
   await operate(['projection', 'rebuild'], installation.settings, after);
   expect(await status()).toMatchObject({ isOfThisRelease: true });
   await operate(['client', 'grant-scopes', '--all'], installation.settings, after);
-  const people = await openPeople(installation, undefined, after);
+  const people = await openPeople(installation);
   const { token } = people.administrator;
   const session = restSessionOver(restClientOf(installation));
   const user = { id: carla.userId, name: 'Carla', department: null, floor: 3, phone: null };

@@ -11,7 +11,7 @@ import { lending } from './lending.ts';
 
 test('who is refused is told why, in REST and GraphQL as their descriptions say, and what is claimed is told nowhere', async () => {
   await using installation = await startInstallation({ of: { domain: lending, main: 'test/toy/lending-main.ts' } });
-  const people = await openPeople(installation, undefined, lending);
+  const people = await openPeople(installation);
   const [ask, graphql] = [restClientOf(installation), graphqlClientOf(installation)];
   const session = restSessionOver(ask);
   const { administrator } = people;

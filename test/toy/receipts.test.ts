@@ -29,7 +29,7 @@ type Shown = Linked & Readonly<Record<'receipt' | 'overview' | 'scan', string | 
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: receipts, main: 'test/toy/receipts-main.ts' } }));
-  people = await openPeople(installation, undefined, receipts);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const [one, two, third] = (await Promise.all(['Eve', 'Otto', 'Clara'].map((name) => people.signUp(name)))) as [Person, Person, Person];

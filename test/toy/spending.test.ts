@@ -34,7 +34,7 @@ const request = async (teamId: number | undefined, amount: number, actions: read
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }));
-  const people = await openPeople(installation, undefined, spendingDomain);
+  const people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const serve = async (role: string) => people.tokenOf(await people.registerService(role as never));

@@ -39,7 +39,7 @@ const statusesOf = (path: string) => Promise.all([ada, bea, cora, dora].map((eac
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   installation = resources.use(await startInstallation({ of: { domain: teams, main: 'test/toy/teams-main.ts' } }));
-  people = await openPeople(installation, undefined, teams);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const all = (await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)))) as [Person, Person, Person, Person];

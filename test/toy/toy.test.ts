@@ -33,7 +33,7 @@ const merge = 'application/merge-patch+json';
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   installation = resources.use(await startInstallation({ of: { domain: helpdesk, main: 'test/toy/main.ts' } }));
-  people = await openPeople(installation, undefined, helpdesk);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const [one, other, third] = (await Promise.all(['Carla', 'Bert', 'Agnes'].map((name) => people.signUp(name)))) as [

@@ -38,7 +38,7 @@ test('SQL and code of an author hold on every surface, and what changes in them 
 });
 
 const first = async (installation: Installation, databaseUrl: string): Promise<number> => {
-  const people = await openPeople(installation, undefined, workshop);
+  const people = await openPeople(installation);
   const session = restSessionOver(restClientOf(installation));
   const graphql = async (query: string, by?: Person) => graphqlClientOf(installation)(query, { token: by?.token });
   const ada = await people.signUp('Ada');

@@ -1,5 +1,5 @@
-import type { Installation } from '../../test/engines/installation.ts';
 import { type Followed, follow } from '../http/event-source.ts';
+import type { Installation } from '../installation.ts';
 import { until } from '../until.ts';
 
 type GraphqlError = { readonly message: string; readonly extensions: { readonly code: string; readonly [name: string]: unknown } };
