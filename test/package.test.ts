@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,7 +50,9 @@ test('is released with a list of what it installs, and with checksums', async ()
   const sbom = JSON.parse(await readFile(join(place, `annals-${packageJson.version}.cdx.json`), 'utf8'));
   expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'annals', version: packageJson.version } } });
   const listed: readonly { readonly name: string }[] = sbom.components;
-  const installed = (await readdir(join(folder, 'node_modules'))).filter((name) => !/^(?:\.|@|annals$|typescript$)/.test(name));
+  const installed = (await readdir(join(folder, 'node_modules'))).filter(
+    (name) => !/^(?:\.|@|annals$|typescript$|fast-check$|pure-rand$)/.test(name),
+  );
   expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'undici-types')));
 });
 
@@ -109,6 +111,20 @@ test('npx annals is about the project, and about nothing elsewhere', async () =>
   });
 });
 
+test('says what must be installed for describeDomain', async () => {
+  const [place, elsewhere] = [join(folder, 'node_modules/fast-check'), join(folder, 'node_modules/.fast-check')];
+  await rename(place, elsewhere);
+  try {
+    await expect(npm('run', 'test:domain')).rejects.toMatchObject({
+      stdout: expect.stringMatching(
+        /describeDomain needs packages that are not installed: run npm install --save-dev fast-check@\d+\.\d+\.\d+\.\n/,
+      ),
+    });
+  } finally {
+    await rename(elsewhere, place);
+  }
+});
+
 test('says what must be installed for what only some need', async () => {
   await using data = await temporaryDataDir();
   const settings = { DATA_DIR: data.path, CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' };
@@ -118,6 +134,9 @@ test('says what must be installed for what only some need', async () => {
     output: expect.stringMatching(/Kafka needs packages that are not installed: run npm install kafkajs@\d+\.\d+\.\d+\.\n$/),
   });
 });
+
+/** By what is found that somebody may do what is another's. */
+const LINKS = /(?:✖|not ok \d+ -) links are there exactly where what they lead to changes something/;
 
 describe.each(['24', '22'])('on Node %s', (version) => {
   let node = process.execPath;
@@ -129,6 +148,26 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     node = join(folder, 'node_modules', binary, 'bin/node');
     expect((await run(node, ['--version'])).stdout).toBe(`v${NODE_22}\n`);
   }, INSTALLING_MS);
+
+  const testDomain = (...args: readonly string[]) => run(node, ['--test', ...args, 'describe-domain.ts'], { cwd: folder });
+
+  test('describes the declared domain by the runner of Node', async () => {
+    const { stdout } = await testDomain();
+    expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
+  });
+
+  test('finds a right that is wrong', async () => {
+    const file = join(folder, 'node_modules/annals/kernel/conditions/holds.js');
+    const text = await readFile(file, 'utf8');
+    const planted = text.replace('callerId !== null && state[field] === callerId', 'callerId !== null');
+    expect(planted).not.toBe(text);
+    await writeFile(file, planted);
+    try {
+      await expect(testDomain('--test-name-pattern=links are')).rejects.toMatchObject({ stdout: expect.stringMatching(LINKS) });
+    } finally {
+      await writeFile(file, text);
+    }
+  });
 
   test('serves the declared domain, and proves its log', async () => {
     await using data = await temporaryDataDir();

@@ -41,6 +41,17 @@ export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
 export const filesOfAggregate = (aggregate: string): Promise<Files> =>
   read((path) => OF_AGGREGATE.test(path), { aggregate, project: 'my-app' });
 
+/** What npm runs in a project. */
+export const SCRIPTS = {
+  start: 'node main.ts',
+  annals: 'node main.ts',
+  token: 'node main.ts token',
+  test: 'node --test',
+  'test:domain': 'node --test describe-domain.ts',
+  check: 'tsc',
+  secrets: 'node secrets.ts',
+};
+
 /** `dependencies` beside what the template itself needs. */
 export const filesOfProject = async (
   wanted: Wanted,
@@ -52,14 +63,7 @@ export const filesOfProject = async (
     private: true,
     type: 'module',
     engines: { node: '>=22.18' },
-    scripts: {
-      start: 'node main.ts',
-      annals: 'node main.ts',
-      token: 'node main.ts token',
-      test: 'node --test',
-      check: 'tsc',
-      secrets: 'node secrets.ts',
-    },
+    scripts: SCRIPTS,
     dependencies,
     devDependencies,
   };

@@ -123,7 +123,7 @@ const create = async (): Promise<void> => {
     { aggregate, project },
     {
       dependencies: { annals: placeOf(values.annals), ...('argon2' in crypto ? {} : versions('@node-rs/argon2')) },
-      devDependencies: versions('@types/node', 'typescript'),
+      devDependencies: versions('@types/node', 'fast-check', 'typescript'),
     },
   );
   for (const [path, text] of Object.entries(files)) {
