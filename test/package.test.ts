@@ -1,22 +1,26 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { runAnnals, startAnnals } from './annals-process.ts';
-import { temporaryDataDir } from './engines/data-dir.ts';
+import { removeDataDir, temporaryDataDir } from './engines/data-dir.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The oldest that the package says it runs on, from npm. */
 const NODE_22 = '22.18.0';
 const INSTALLING_MS = 300_000;
+/** Ten seconds of a processor, which others share. */
+const DESCRIBING_MS = 600_000;
 
 const run = promisify(execFile);
 const open = new AsyncDisposableStack();
 let place: string;
 /** The project. */
 let folder: string;
+/** Of the PostgreSQL that its tests start, which would outlive the project. */
+let temporary: string;
 
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 const tarball = (name: string) => join(place, `${name}-${packageJson.version}.tgz`);
@@ -30,6 +34,11 @@ const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'a
 beforeAll(async () => {
   place = open.use(await temporaryDataDir()).path;
   folder = join(place, 'meetups');
+  temporary = join(place, 'tmp');
+  await mkdir(temporary);
+  open.defer(async () => {
+    for (const name of await readdir(temporary)) await removeDataDir(join(temporary, name));
+  });
   await run(process.execPath, ['scripts/release/main.ts', '--untagged', place], { cwd: ROOT });
   await create('meetups', '--aggregate', 'meetup', '--annals', tarball('annals'));
 }, INSTALLING_MS);
@@ -149,14 +158,15 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     expect((await run(node, ['--version'])).stdout).toBe(`v${NODE_22}\n`);
   }, INSTALLING_MS);
 
-  const testDomain = (...args: readonly string[]) => run(node, ['--test', ...args, 'describe-domain.ts'], { cwd: folder });
+  const testDomain = (...args: readonly string[]) =>
+    run(node, ['--test', ...args, 'describe-domain.ts'], { cwd: folder, env: { ...process.env, TMPDIR: temporary } });
 
-  test('describes the declared domain by the runner of Node', async () => {
+  test('describes the declared domain by the runner of Node', { timeout: DESCRIBING_MS }, async () => {
     const { stdout } = await testDomain();
     expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
   });
 
-  test('finds a right that is wrong', async () => {
+  test('finds a right that is wrong', { timeout: DESCRIBING_MS }, async () => {
     const file = join(folder, 'node_modules/annals/kernel/conditions/holds.js');
     const text = await readFile(file, 'utf8');
     const planted = text.replace('callerId !== null && state[field] === callerId', 'callerId !== null');
