@@ -50,8 +50,8 @@ const TOOLS = 'test/{receivers,compose,helm,verify-export,package,release,start-
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What `describeDomain` says of domains: an installation and a thousand checks each. */
-const DESCRIBED = 'test/describe/*.test.ts';
+/** What `describeDomain` says of domains: an installation and a thousand checks each. That of new projects runs as authors run it with vitest. */
+const DESCRIBED = '{test/describe/*.test,package/create/template/describe-domain}.ts';
 
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 

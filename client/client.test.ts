@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
 import { NoAnswer, Problem } from './problem.ts';

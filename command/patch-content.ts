@@ -33,7 +33,8 @@ export const changesByPatch = <Schema extends z.ZodObject>(
 export const tellsContent = (patch: JsonPatch): boolean =>
   patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
 
-export const namesWhole = (patch: JsonPatch): boolean => patch.some(({ path, ...rest }) => path === '' || ('from' in rest && rest.from === ''));
+export const namesWhole = (patch: JsonPatch): boolean =>
+  patch.some(({ path, ...rest }) => path === '' || ('from' in rest && rest.from === ''));
 
 /** To say that it differs would be wrong as often as not. */
 const refuseUnknownTests = (unknown: readonly string[], patch: JsonPatch): void => {

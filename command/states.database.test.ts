@@ -16,7 +16,7 @@ import {
   registerUser,
 } from '../test/engines/command-side.ts';
 import { cutLog } from '../test/engines/cut-log.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { createStates, type States } from './states.ts';
 
 /** More than a snapshot is made after, and not a multiple of that. */

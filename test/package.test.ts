@@ -1,22 +1,26 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { runAnnals, startAnnals } from './annals-process.ts';
-import { temporaryDataDir } from './engines/data-dir.ts';
+import { removeDataDir, temporaryDataDir } from './engines/data-dir.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The oldest that the package says it runs on, from npm. */
 const NODE_22 = '22.18.0';
 const INSTALLING_MS = 300_000;
+/** Ten seconds of a processor, which others share. */
+const DESCRIBING_MS = 600_000;
 
 const run = promisify(execFile);
 const open = new AsyncDisposableStack();
 let place: string;
 /** The project. */
 let folder: string;
+/** Of the PostgreSQL that its tests start, which would outlive the project. */
+let temporary: string;
 
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 const tarball = (name: string) => join(place, `${name}-${packageJson.version}.tgz`);
@@ -34,6 +38,11 @@ const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'a
 beforeAll(async () => {
   place = open.use(await temporaryDataDir()).path;
   folder = join(place, 'meetups');
+  temporary = join(place, 'tmp');
+  await mkdir(temporary);
+  open.defer(async () => {
+    for (const name of await readdir(temporary)) await removeDataDir(join(temporary, name));
+  });
   await run(process.execPath, ['scripts/release/main.ts', '--untagged', place], { cwd: ROOT });
   await create('meetups', '--aggregate', 'meetup', '--annals', tarball('annals'));
 }, INSTALLING_MS);
@@ -54,7 +63,9 @@ test('is released with a list of what it installs, and with checksums', async ()
   const sbom = JSON.parse(await readFile(join(place, `annals-${packageJson.version}.cdx.json`), 'utf8'));
   expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'annals', version: packageJson.version } } });
   const listed: readonly { readonly name: string }[] = sbom.components;
-  const installed = (await readdir(join(folder, 'node_modules'))).filter((name) => !/^(?:\.|@|annals$|typescript$)/.test(name));
+  const installed = (await readdir(join(folder, 'node_modules'))).filter(
+    (name) => !/^(?:\.|@|annals$|typescript$|fast-check$|pure-rand$)/.test(name),
+  );
   expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'undici-types')));
 });
 
@@ -138,6 +149,20 @@ test('npx annals is about the project, and about nothing elsewhere', async () =>
   });
 });
 
+test('says what must be installed for describeDomain', async () => {
+  const [place, elsewhere] = [join(folder, 'node_modules/fast-check'), join(folder, 'node_modules/.fast-check')];
+  await rename(place, elsewhere);
+  try {
+    await expect(npm('run', 'test:domain')).rejects.toMatchObject({
+      stdout: expect.stringMatching(
+        /describeDomain needs packages that are not installed: run npm install --save-dev fast-check@\d+\.\d+\.\d+\.\n/,
+      ),
+    });
+  } finally {
+    await rename(elsewhere, place);
+  }
+});
+
 test('says what must be installed for what only some need', async () => {
   await using data = await temporaryDataDir();
   const settings = { DATA_DIR: data.path, CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' };
@@ -147,6 +172,9 @@ test('says what must be installed for what only some need', async () => {
     output: expect.stringMatching(/Kafka needs packages that are not installed: run npm install kafkajs@\d+\.\d+\.\d+\.\n$/),
   });
 });
+
+/** By what is found that somebody may do what is another's. */
+const LINKS = /(?:✖|not ok \d+ -) links are there exactly where what they lead to changes something/;
 
 describe.each(['24', '22'])('on Node %s', (version) => {
   let node = process.execPath;
@@ -158,6 +186,27 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     node = join(folder, 'node_modules', binary, 'bin/node');
     expect((await run(node, ['--version'])).stdout).toBe(`v${NODE_22}\n`);
   }, INSTALLING_MS);
+
+  const testDomain = (...args: readonly string[]) =>
+    run(node, ['--test', ...args, 'describe-domain.ts'], { cwd: folder, env: { ...process.env, TMPDIR: temporary } });
+
+  test('describes the declared domain by the runner of Node', { timeout: DESCRIBING_MS }, async () => {
+    const { stdout } = await testDomain();
+    expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
+  });
+
+  test('finds a right that is wrong', { timeout: DESCRIBING_MS }, async () => {
+    const file = join(folder, 'node_modules/annals/kernel/conditions/holds.js');
+    const text = await readFile(file, 'utf8');
+    const planted = text.replace('callerId !== null && state[field] === callerId', 'callerId !== null');
+    expect(planted).not.toBe(text);
+    await writeFile(file, planted);
+    try {
+      await expect(testDomain('--test-name-pattern=links are')).rejects.toMatchObject({ stdout: expect.stringMatching(LINKS) });
+    } finally {
+      await writeFile(file, text);
+    }
+  });
 
   test('serves the declared domain, and proves its log', async () => {
     await using data = await temporaryDataDir();

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
-import { scaled } from './engines/load.ts';
-import { until } from './engines/until.ts';
 
 /** What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really signed. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));

@@ -47,6 +47,21 @@ type Needed = Record<'dependencies' | 'devDependencies', Files> & {
   readonly scarfSettings: object;
 };
 
+const RUN = {
+  start: 'node main.ts',
+  annals: 'node main.ts',
+  token: 'node main.ts token',
+  test: 'node --test',
+  'test:domain': 'node --test describe-domain.ts',
+  secrets: 'node secrets.ts',
+};
+/** What npm runs in a project; an older Node would not say why it cannot. */
+const SCRIPTS = {
+  ...Object.fromEntries(Object.keys(RUN).map((script) => [`pre${script}`, 'node demand-node.mjs'])),
+  ...RUN,
+  check: 'tsc',
+};
+
 /** `needed` beside what the template itself has. */
 export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Files> => {
   const manifest = {
@@ -55,15 +70,7 @@ export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Fi
     private: true,
     type: 'module',
     engines: { node: '>=22.18' },
-    scripts: {
-      ...Object.fromEntries(['start', 'annals', 'token', 'test', 'secrets'].map((script) => [`pre${script}`, 'node demand-node.mjs'])),
-      start: 'node main.ts',
-      annals: 'node main.ts',
-      token: 'node main.ts token',
-      test: 'node --test',
-      check: 'tsc',
-      secrets: 'node secrets.ts',
-    },
+    scripts: SCRIPTS,
     ...needed,
   };
   return { 'package.json': `${JSON.stringify(manifest, null, 2)}\n`, ...(await read(() => true, wanted)) };

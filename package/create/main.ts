@@ -154,7 +154,7 @@ const create = async (): Promise<void> => {
     { aggregate, project },
     {
       dependencies: { annals: placeOf(values.annals), ...('argon2' in crypto ? {} : versions('@node-rs/argon2')) },
-      devDependencies: versions('@types/node', 'typescript'),
+      devDependencies: versions('@types/node', 'fast-check', 'typescript'),
       allowScripts: packageJson.allowScripts,
       scarfSettings: packageJson.scarfSettings,
     },

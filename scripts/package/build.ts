@@ -28,6 +28,7 @@ const FOLDERS = [
   'projector',
   'query',
   'shared',
+  'testing',
   'webhook-dispatcher',
 ];
 const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { CHANGES_PAGE, commandOf, type Following, openFollowing } from '../engines/following.ts';
-import { until } from '../engines/until.ts';
 
 /** What docs/changes.md tells programs to do is done here, as it stands there. */
 let following: Following;

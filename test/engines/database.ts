@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { scaled } from './load.ts';
+import { scaled } from '../../testing/load.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { publishingWithCollections } from './collections.ts';
 
 /** An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon the other. */
@@ -23,7 +23,7 @@ beforeAll(async () => {
   installation = resources.use(
     await startInstallation({ of: { domain: publishingWithCollections, main: 'test/toy/collections-main.ts' } }),
   );
-  people = await openPeople(installation, undefined, publishingWithCollections);
+  people = await openPeople(installation);
   session = restSessionOver(restClientOf(installation));
   [ada, bert] = (await Promise.all(['Ada', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
   articles = await Promise.all(

@@ -1,12 +1,12 @@
 // Over 200 lines, because every surface is tried on the one toy domain that is started here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { expenses } from './expenses.ts';
 
 /** Lists of items on every surface, with nothing outside their declaration. The tests follow one upon the other. */
@@ -25,7 +25,7 @@ type Linked = { readonly id: number; readonly _links: Readonly<Record<string, { 
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }));
-  people = await openPeople(installation, undefined, expenses);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];

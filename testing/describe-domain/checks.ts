@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { demandEqual } from '../equal.ts';
 
 /** Counts what was compared, so that a suite tells how much it has looked at, and one that looks at nothing fails. */
 export type Checks = {
@@ -11,7 +11,7 @@ export const countChecks = (): Checks => {
   return {
     equal(actual, wanted, what) {
       made += 1;
-      expect(actual, what).toEqual(wanted);
+      demandEqual(actual, wanted, what);
     },
     made: () => made,
   };

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { describeReadings } from '../../test/readings.ts';
 import { type Checks, countChecks } from './checks.ts';
 import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
 import { checkHistory } from './history.ts';
+import type { Host } from './host.ts';
 import { checkLinks } from './links.ts';
 import { checkRebuilding, checkTampering } from './proof.ts';
+import { describeReadings } from './readings.ts';
 import { checkFiles } from './rest-files.ts';
 import { checkForms } from './rest-forms.ts';
 import { checkLists } from './rest-lists.ts';
@@ -16,9 +16,7 @@ import type { Situation } from './situations.ts';
 import { isCrowded, openStage, type Stage } from './stage.ts';
 import { checkStreams } from './streams.ts';
 
-type Options = {
-  /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
-  readonly file?: string;
+export type Options = {
   /** Forms for commands, where the values that the suite makes do not suffice. */
   readonly examples?: Examples;
   /** What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its timer does' }`. Whatever else is not reached fails. */
@@ -26,16 +24,14 @@ type Options = {
 };
 
 /** Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration alone. */
-export const describeDomain = (
-  domain: Domain,
-  { file = process.env.DOMAIN_FILE ?? '', examples = {}, unreached = {} }: Options = {},
-): void => {
+export const describeDomain = (host: Host, domain: Domain, { examples = {}, unreached = {} }: Options = {}): void => {
+  const { describe, test, beforeAll, afterAll } = host.runner;
   describe(domain.name, () => {
     const checks = countChecks();
     const seed = Number(process.env.DESCRIBE_SEED ?? Date.now() % 2 ** 31);
     let stage: Stage;
     beforeAll(async () => {
-      stage = await openStage(domain, { file, examples, seed });
+      stage = await openStage(domain, { host, examples, seed });
     });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
@@ -69,7 +65,7 @@ export const describeDomain = (
     each('what somebody tampers with is found, in every column of every table', checkTampering);
     each('built again, and carried elsewhere, the read model is the same', checkRebuilding);
     each('what is personal goes with its person, wherever it got to', checkErasure);
-    describeReadings(domain);
+    describeReadings(host, domain);
   });
 };
 

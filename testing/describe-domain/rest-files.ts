@@ -1,6 +1,6 @@
 import { editOf } from '#kernel/decide/forms.ts';
 import { kebab } from '#kernel/registry/names.ts';
-import { PIXEL } from '../../test/engines/pixel.ts';
+import { PIXEL } from '../pixel.ts';
 import type { Checks } from './checks.ts';
 import { mayAs, mayReadPart, partsOf, UnknownCondition } from './declared.ts';
 import type { Situation } from './situations.ts';

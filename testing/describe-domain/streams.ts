@@ -1,6 +1,6 @@
-import { type Followed, follow } from '../../test/engines/event-source.ts';
-import { streamOf } from '../../test/engines/graphql-stream.ts';
-import { until } from '../../test/engines/until.ts';
+import { streamOf } from '../graphql/graphql-stream.ts';
+import { type Followed, follow } from '../http/event-source.ts';
+import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { toldIfKnown } from './told.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import type { Random } from '../../test/graphql/random.ts';
+import type { Random } from '../random.ts';
 
 /** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */
 export const fieldValue = (def: FieldDef, serial: number): unknown => {
