@@ -79,7 +79,7 @@ export const shareTokens = ({ page, name, store, request, revoke }: Dependencies
     async end() {
       const ended = (await store.read()) ?? current();
       if (ended !== undefined) await store.replace(ended.session, undefined);
-      adopt(undefined);
+      adopt(await store.read());
       tell('signed-out');
       return ended;
     },
