@@ -3,7 +3,7 @@ import { base64url, claimsIn, sha256, textBytes } from './encoding.ts';
 
 /** Proofs that whoever sends a token has the key that it is bound to (RFC 9449). */
 
-export type Proven = {
+type Proven = {
   readonly method: string;
   readonly url: string;
   /** The access token that is sent along; at the token endpoint there is none. */

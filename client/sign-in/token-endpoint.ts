@@ -32,7 +32,7 @@ export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind
   const beganMs = Date.now();
   const proving = prover === undefined ? fetch : provingFetch(fetch, prover);
   const response = await postForm('/token', form, { ...asked, fetch: proving });
-  return tokenIn(await response.text(), prover === undefined ? 'Bearer' : 'DPoP', (beganMs + Date.now()) / 2);
+  return tokenIn(await response.text(), prover === undefined ? 'Bearer' : 'DPoP', beganMs);
 };
 
 type Posting = TokenOptions & { readonly session: Session };
@@ -64,7 +64,7 @@ export const usableMs = ({ lifetimeMs }: Pick<AccessToken, 'lifetimeMs'>): numbe
 
 const MS_PER_SECOND = 1_000;
 
-const tokenIn = (text: string, type: AccessToken['type'], nowMs: number): AccessToken => {
+const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): AccessToken => {
   const answer = answerIn(text);
   const { access_token: token, token_type: given, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY, refresh_token } = answer;
   if (typeof token !== 'string' || String(given).toLowerCase() !== type.toLowerCase()) {
@@ -76,18 +76,19 @@ const tokenIn = (text: string, type: AccessToken['type'], nowMs: number): Access
     type,
     lifetimeMs: Number(lifetimeSeconds) * MS_PER_SECOND,
     refreshToken: typeof refresh_token === 'string' ? refresh_token : undefined,
-    aheadMs: aheadBy(token, nowMs),
+    aheadMs: aheadBy(token, beganMs),
   };
 };
 
-/** Less is the time that the answer took, and not the clock. */
-const AHEAD_MIN_MS = 5_000;
-
-/** A token that is no JWT says nothing of the server's clock. */
-const aheadBy = (token: string, nowMs: number): number => {
+/**
+ * The token was issued some time between the request and the answer, which may be long if the server was away: within that, nothing is
+ * wrong with the clock. A token that is no JWT says nothing.
+ */
+const aheadBy = (token: string, beganMs: number): number => {
   const { iat } = claimsIn(token);
-  const aheadMs = typeof iat === 'number' ? iat * MS_PER_SECOND - nowMs : 0;
-  return Math.abs(aheadMs) < AHEAD_MIN_MS ? 0 : aheadMs;
+  if (typeof iat !== 'number') return 0;
+  const issuedMs = iat * MS_PER_SECOND;
+  return Math.max(0, issuedMs - Date.now()) + Math.min(0, issuedMs + MS_PER_SECOND - beganMs);
 };
 
 const answerIn = (text: string): Readonly<Record<string, unknown>> => {

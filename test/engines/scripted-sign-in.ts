@@ -20,7 +20,7 @@ export type ScriptedSignIn = AsyncDisposable & {
   /** Refuses all refresh tokens that there are. */
   endRefresh(): void;
   /** Each is what happens to the next request for tokens instead. */
-  readonly troubles: (number | 'cut' | 'nonce')[];
+  readonly troubles: (number | 'cut' | 'lost' | 'nonce')[];
   /** Answers of `/token` wait for it. */
   gate: Promise<void>;
   /** What the sign-in page answers with, instead of a code. */
@@ -108,8 +108,11 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     const send = (status: number, body: object, headers = {}) =>
       void response.writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': '0', ...headers }).end(JSON.stringify(body));
     if (trouble === 'nonce') return send(400, { error: 'use_dpop_nonce' }, { 'DPoP-Nonce': 'of-token' });
-    if (trouble !== undefined) return send(trouble, { error: 'temporarily_unavailable' });
-    if (!grantOf(form)) return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });
+    if (typeof trouble === 'number') return send(trouble, { error: 'temporarily_unavailable' });
+    const isGranted = grantOf(form);
+    // It is done, and nobody hears of it.
+    if (trouble === 'lost') return void response.destroy();
+    if (!isGranted) return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });
     const { dpop } = request.headers;
     if (dpop !== undefined) site.proofs.push(decodeJwt(String(dpop)));
     const [token, refreshToken] = [await tokenAt(nowS() + site.aheadS), randomUUID()];

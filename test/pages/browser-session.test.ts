@@ -1,3 +1,4 @@
+// Over 200 lines, because every way in which a session may go wrong is tried here, at one server.
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -110,6 +111,18 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect(await signIn(page)).toBe(true);
     await heard(other, [false, true]);
     expect(await read(other)).toBe(7);
+  });
+
+  test('a renewal of which the answer is lost ends the session, and signing in begins another', async () => {
+    const page = await openSignedIn();
+    site.endAccess();
+    site.troubles.push('lost');
+    expect([await read(page), await isSignedIn(page), grants().length]).toEqual([
+      { code: 'invalid_grant', message: 'it is of no use any more' },
+      false,
+      3,
+    ]);
+    expect([await signIn(page), await read(page)]).toEqual([true, 7]);
   });
 
   test('signing out is seen in the other tab, and revokes what a renewal under way still gets', async () => {
