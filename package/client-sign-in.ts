@@ -1,3 +1,4 @@
 // What the npm package exports as `annals/client/sign-in`: sessions for `annals/client`.
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
+export { type BrowserSession, type BrowserSessionOptions, browserSession } from '../client/sign-in/browser/browser-session.ts';
 export { type ClientCredentials, clientCredentials } from '../client/sign-in/client-credentials.ts';

