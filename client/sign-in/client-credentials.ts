@@ -1,5 +1,5 @@
 import type { Session } from '../session.ts';
-import { requestToken, type TokenOptions } from './token-endpoint.ts';
+import { requestToken, type TokenOptions, unlessAborted } from './token-endpoint.ts';
 
 export type ClientCredentials = TokenOptions & {
   readonly clientId: string;
@@ -24,10 +24,9 @@ export const clientCredentials = ({ clientId, clientSecret, scopes, ...options }
 
   const request = (): Kept => {
     const asking = async (): Promise<Headers> => {
-      const beganMs = Date.now();
       try {
-        const { token, lifetimeMs } = await requestToken({ ...options, session, form });
-        requested.renewAtMs = beganMs + lifetimeMs - Math.min(lifetimeMs * EARLY_SHARE_MAX, EARLY_MS);
+        const { token, renewAtMs } = await requestToken({ ...options, session, form });
+        requested.renewAtMs = renewAtMs;
         requested.headers = { Authorization: `Bearer ${token}` };
         return requested.headers;
       } catch (error) {
@@ -50,18 +49,4 @@ export const clientCredentials = ({ clientId, clientSecret, scopes, ...options }
       return true;
     },
   };
-};
-
-/** A request that takes its time still arrives with a valid token. */
-const EARLY_MS = 30_000;
-const EARLY_SHARE_MAX = 0.2;
-
-/** Other requests go on waiting for the same promise. */
-const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 };

@@ -10,34 +10,61 @@ export type TokenOptions = Partial<Limits> & {
   readonly fetch?: Fetch;
 };
 
-export type AccessToken = { readonly token: string; readonly lifetimeMs: number };
+export type AccessToken = {
+  readonly token: string;
+  /** When to get another one. */
+  readonly renewAtMs: number;
+  /** Of a client that may refresh. Each is good for one use. */
+  readonly refreshToken: string | undefined;
+};
 
-type Asked = TokenOptions & { readonly session: Session; readonly form: Readonly<Record<string, string>> };
+type Form = Readonly<Record<string, string>>;
+type Asked = TokenOptions & { readonly session: Session; readonly form: Form; readonly signal?: AbortSignal | undefined };
 
-export const requestToken = async ({ url, form, session, fetch = globalThis.fetch, ...limits }: Asked): Promise<AccessToken> => {
+export const requestToken = async (asked: Asked): Promise<AccessToken> => {
+  const beganMs = Date.now();
+  return tokenIn(await postForm('/token', asked), beganMs);
+};
+
+/** Posts a form to an endpoint of OAuth, and returns what it answers. */
+export const postForm = async (
+  path: string,
+  { url, form, session, signal, fetch = globalThis.fetch, ...limits }: Asked,
+): Promise<Answer> => {
   const response = await send(
     { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, init)) },
     {
       method: 'POST',
-      url: `${String(url).replace(/\/+$/, '')}/token`,
+      url: `${String(url).replace(/\/+$/, '')}${path}`,
       headers: { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       isRepeatable: true,
+      signal,
     },
   );
-  return tokenIn(await response.text());
+  return answerIn(await response.text());
 };
 
+/** A request that takes its time still arrives with a valid token. */
+const EARLY_MS = 30_000;
+const EARLY_SHARE_MAX = 0.2;
 const MS_PER_SECOND = 1_000;
 
-const tokenIn = (text: string): AccessToken => {
-  const { access_token: token, token_type: type, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY } = answerIn(text);
+const tokenIn = (answer: Answer, beganMs: number): AccessToken => {
+  const { access_token: token, token_type: type, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY } = answer;
   if (typeof token !== 'string' || String(type).toLowerCase() !== 'bearer')
     throw new Problem({ code: 'unexpected_answer', status: 200, message: 'the answer of the token endpoint is no bearer token' });
-  return { token, lifetimeMs: Number(lifetimeSeconds) * MS_PER_SECOND };
+  const { refresh_token: refreshToken } = answer;
+  const lifetimeMs = Number(lifetimeSeconds) * MS_PER_SECOND;
+  return {
+    token,
+    renewAtMs: beganMs + lifetimeMs - Math.min(lifetimeMs * EARLY_SHARE_MAX, EARLY_MS),
+    refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
+  };
 };
 
-const answerIn = (text: string): Readonly<Record<string, unknown>> => {
+type Answer = Readonly<Record<string, unknown>>;
+const answerIn = (text: string): Answer => {
   try {
     return Object(JSON.parse(text));
   } catch {
@@ -55,5 +82,15 @@ const withProblem = async (response: Response): Promise<Response> => {
   return new Response(problem, {
     status,
     headers: { 'Content-Type': 'application/problem+json', ...(retryAfter !== null && { 'Retry-After': retryAfter }) },
+  });
+};
+
+/** What the caller waits for, unless its signal is aborted. Others go on waiting for the same promise. */
+export const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 };
