@@ -26,6 +26,7 @@ type Asked = TokenOptions & {
   readonly form: Readonly<Record<string, string>>;
   /** Of a key that the token shall be bound to. */
   readonly prover?: Prover | undefined;
+  readonly signal?: AbortSignal | undefined;
 };
 
 export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind(globalThis), ...asked }: Asked): Promise<AccessToken> => {
@@ -35,13 +36,13 @@ export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind
   return tokenIn(await response.text(), prover === undefined ? 'Bearer' : 'DPoP', beganMs);
 };
 
-type Posting = TokenOptions & { readonly session: Session };
+type Posting = TokenOptions & Pick<Asked, 'session' | 'signal'>;
 
 /** To an endpoint of the authorization server. */
 export const postForm = (
   path: string,
   form: Readonly<Record<string, string>>,
-  { url, session, fetch = globalThis.fetch.bind(globalThis), ...limits }: Posting,
+  { url, session, signal, fetch = globalThis.fetch.bind(globalThis), ...limits }: Posting,
 ): Promise<Response> =>
   send(
     { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, init)) },
@@ -51,6 +52,7 @@ export const postForm = (
       headers: { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       isRepeatable: true,
+      signal,
     },
   );
 

@@ -56,7 +56,7 @@ const RUN = {
   secrets: 'node secrets.ts',
 };
 /** What npm runs in a project; an older Node would not say why it cannot. */
-const SCRIPTS = {
+export const SCRIPTS = {
   ...Object.fromEntries(Object.keys(RUN).map((script) => [`pre${script}`, 'node demand-node.mjs'])),
   ...RUN,
   check: 'tsc',

@@ -17,7 +17,8 @@ test('every example is on a page', () => {
   const root = join(import.meta.dirname, '../..');
   const files = globSync('docs/examples/**/*.*', { cwd: root }).map((path) => relative('docs/examples', path));
   const pages =
-    CHANGES_PAGE + ['webhooks', 'audit', 'tutorial', 'browser'].map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8')).join('');
+    CHANGES_PAGE +
+    ['webhooks', 'audit', 'tutorial', 'browser', 'client'].map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8')).join('');
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !pages.includes(`](examples/${file})`))).toEqual([]);
 });

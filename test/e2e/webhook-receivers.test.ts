@@ -52,7 +52,12 @@ const hasPython = (): boolean => {
   }
 };
 
-const COMMANDS = ['node docs/examples/receive-webhook.js', ...(hasPython() ? ['python3 docs/examples/receive-webhook.py'] : [])];
+const COMMANDS = [
+  'node docs/examples/receive-webhook.js',
+  'node docs/examples/receive-webhook-express.js',
+  'node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js',
+  ...(hasPython() ? ['python3 docs/examples/receive-webhook.py'] : []),
+];
 
 describe.each(COMMANDS)('%s', (command) => {
   test('takes what is sent, also before it was there, and while the secret is rotated', async () => {

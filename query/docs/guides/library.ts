@@ -25,6 +25,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'architecture',
       'project',
       'client',
+      'languages',
       'domain',
       'declaration',
       'evolve',
