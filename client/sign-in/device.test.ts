@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: what a session of the device flow does on the wire, against a server that each test says the answers of.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
