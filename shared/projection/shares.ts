@@ -12,8 +12,7 @@ type Values = Readonly<Record<string, unknown>>;
 export const writeShares = async (connection: Connection, table: ProjectedShares, changes: readonly ShareChange[]): Promise<void> => {
   if (changes.length === 0) return;
   const { folded, unwritten } = fold(changes);
-  // Every other value of a share is in the row of its aggregate, or a number.
-  if (Object.values(table.columns).includes('timestamptz')) await demandValues(connection, table, unwritten);
+  await demandValues(connection, table, unwritten);
   for (const { kind, given, added, rows } of grouped(table, folded))
     await connection.query(statementOf(table, kind, { given, added }), [JSON.stringify(rows)]);
 };
@@ -21,15 +20,14 @@ export const writeShares = async (connection: Connection, table: ProjectedShares
 type Folded = { readonly folded: readonly ShareChange[]; readonly unwritten: readonly Values[] };
 
 const fold = (changes: readonly ShareChange[]): Folded => {
-  const shares = new Map<unknown, ShareChange>();
+  const folded: ShareChange[] = [];
   const unwritten: Values[] = [];
-  for (const change of changes) {
-    const earlier = shares.get(change.row.id);
-    if (earlier !== undefined) unwritten.push(earlier.row);
-    shares.set(change.row.id, earlier === undefined ? change : combined(earlier, change));
+  for (const [first, ...others] of Map.groupBy(changes, ({ row }) => row.id).values()) {
+    if (first === undefined) continue;
+    if (first.kind === 'patch' || others.length > 0) unwritten.push(first.row, ...others.map(({ row }) => row));
+    folded.push(others.reduce(combined, first));
   }
-  const folded = [...shares.values()];
-  return { folded, unwritten: [...unwritten, ...folded.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : []))] };
+  return { folded, unwritten };
 };
 
 /** What two changes of one share come to. */
