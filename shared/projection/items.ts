@@ -2,7 +2,7 @@ import type { ItemTable } from '#kernel/rows/items.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
-import { demandValues, grouped, sourceOf } from './rows.ts';
+import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -20,15 +20,17 @@ export const writeItems = async (
   if (changes.length === 0) return NONE;
   const [of] = table.key;
   const { cleared, folded, unwritten } = fold(table, changes);
-  await demandValues(connection, table, unwritten);
-  if (cleared.length > 0) await connection.query(clearing(table), [JSON.stringify(cleared)]);
   const isMade = ({ row }: Change) => made.has((row as Values)[of]);
+  // Of aggregates that are not there, nothing is written.
+  const uncertain = folded.flatMap((change) => (isMade(change) ? [] : [change.row]));
+  await demandValues(connection, table, [...unwritten, ...uncertain]);
+  if (cleared.length > 0) await connection.query(clearing(table), [...valuesOf([of, 'version'], cleared)]);
   for (const isCertain of [true, false])
     for (const { kind, given, rows } of grouped(
       table,
       folded.filter((change) => isMade(change) === isCertain),
     ))
-      await connection.query(statementOf(table, kind, { given, isCertain }), [JSON.stringify(rows)]);
+      await connection.query(statementOf(table, kind, { given, isCertain }), [...valuesOf(given, rows)]);
   return new Set(folded.map(({ row }) => (row as Values)[of]));
 };
 

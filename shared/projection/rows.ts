@@ -55,7 +55,7 @@ export const write = async <Column extends string>(
   await demandValues(connection, table, unwritten);
   const send = async (some: readonly Change<Column>[], following: readonly Following[]) => {
     for (const { kind, given, follow, rows } of grouped(table, some, following))
-      await connection.query(statementOf(table, kind, { given, follow }), [JSON.stringify(rows)]);
+      await connection.query(statementOf(table, kind, { given, follow }), [...valuesOf(given, rows)]);
   };
   const { drop = [], put = [], patch = [] } = Object.groupBy(folded, ({ kind }) => kind);
   await send(drop, []);
@@ -68,7 +68,7 @@ type Group<Column extends string> = {
   readonly kind: Change<Column>['kind'];
   readonly given: readonly string[];
   readonly follow: readonly ProjectedItems[];
-  readonly rows: unknown[];
+  readonly rows: object[];
 };
 
 /** By what each does, and to which columns. */
@@ -105,11 +105,25 @@ export const demandValues = async (
   if (doubtful.length === 0) return;
   // Every text that was decoded is one for PostgreSQL too.
   const checked = Object.keys(columns).filter((column) => columns[column] !== 'text');
-  await connection.query(`select from ${sourceOf({ columns }, checked)}`, [JSON.stringify(doubtful, checked)]);
+  // What is not counted would not be looked at.
+  const counted = checked.map((column) => `count(${column})`).join(', ');
+  await connection.query(`select ${counted} from ${sourceOf({ columns }, checked)}`, [...valuesOf(checked, doubtful)]);
 };
 
-export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
-  `json_to_recordset($1) as p (${given.map((column) => `${column} ${columns[column]}`).join(', ')})`;
+/** The rows of a statement, named p, from a parameter for each column. */
+export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string => {
+  const typed = given.map((column) => `${column}::${columns[column]}`).join(', ');
+  const read = given.map((_, index) => `json_array_elements_text($${index + 1})`).join(', ');
+  return `(select ${typed} from rows from (${read}) as given (${given.join(', ')})) p`;
+};
+
+/** Column by column, because PostgreSQL takes that apart in less time than objects that repeat their names. */
+export const valuesOf = (given: readonly string[], rows: readonly object[]): readonly string[] =>
+  given.map((column) => JSON.stringify(rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[column]))));
+
+/** An array is one value of its column, and what is not there is null. */
+const textOf = (value: unknown): unknown =>
+  Array.isArray(value) ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, '\\$&')}"`).join()}}` : value;
 
 /** What follows from the items of a row of the source, as they are now: found by an index for each. */
 const followingOf = (follow: readonly ProjectedItems[]): string =>

@@ -1,7 +1,7 @@
 import type { ShareChange } from '#kernel/rows/shares.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { ProjectedShares } from '#shared/read-model/tables.ts';
-import { demandValues, sourceOf } from './rows.ts';
+import { demandValues, sourceOf, valuesOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,9 @@ export const writeShares = async (connection: Connection, table: ProjectedShares
   const { folded, unwritten } = fold(changes);
   await demandValues(connection, table, unwritten);
   for (const { kind, given, added, rows } of grouped(table, folded))
-    await connection.query(statementOf(table, kind, { given, added }), [JSON.stringify(rows)]);
+    await connection.query(statementOf(table, kind, { given, added }), [
+      ...valuesOf([...given, ...added.map((each) => ADDED + each)], rows),
+    ]);
 };
 
 type Folded = { readonly folded: readonly ShareChange[]; readonly unwritten: readonly Values[] };
