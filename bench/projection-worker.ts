@@ -81,6 +81,8 @@ const WORKS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 const startedMs = performance.now();
+const before = process.cpuUsage();
 await WORKS[String(values.work)]?.();
 const seconds = (performance.now() - startedMs) / 1_000;
-process.send?.({ seconds, megabytes: process.resourceUsage().maxRSS / 1_024 });
+const { user, system } = process.cpuUsage(before);
+process.send?.({ seconds, megabytes: process.resourceUsage().maxRSS / 1_024, cpuUs: user + system });
