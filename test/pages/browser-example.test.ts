@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type BrowserExample, serveBrowserExample } from '../engines/browser-example.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
-import { scaled } from '../../testing/load.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../../testing/until.ts';
 
 /** What docs/browser.md builds, used as people use it, at a running system that is killed in between. */
 const missing = chromiumMissing();

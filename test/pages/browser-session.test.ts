@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
 import { scaled } from '../../testing/load.ts';
-import { openScriptedSignIn, type ScriptedSignIn } from '../engines/scripted-sign-in.ts';
 import { until } from '../../testing/until.ts';
+import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
+import { openScriptedSignIn, type ScriptedSignIn } from '../engines/scripted-sign-in.ts';
 
 /** Sessions of pages against a server that goes wrong when a test wants it. */
 const missing = chromiumMissing();
