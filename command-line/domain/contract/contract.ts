@@ -8,7 +8,8 @@ import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
-import { partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+import type { Alternatives } from '../alternatives.ts';
+import { compositesOf, partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
 import { type KindRules, rulesOf, unlessEmpty } from './rules.ts';
 import { type ViewContracts, viewContracts } from './views.ts';
 
@@ -51,6 +52,8 @@ export type Contract = {
     readonly rights: Readonly<Record<string, RightReport>>;
     /** Limits, and what follows of itself, by aggregate; formerly it was not recorded. */
     readonly rules?: Readonly<Record<string, KindRules>>;
+    /** What conditions of several parts are made of, by their words; formerly it was not recorded. */
+    readonly conditions?: Readonly<Record<string, Alternatives>>;
     /** What views are made of; formerly it was not recorded. */
     readonly views?: ViewContracts;
     /** What rights to parts are to, by right; formerly it was not recorded. */
@@ -83,6 +86,7 @@ export const contractOf = (domain: Domain): Contract => {
       personal: personalReadsOf(domain),
       parts: partsReportOf(domain),
       rules: rulesOf(domain),
+      ...unlessEmpty('conditions', compositesOf(domain)),
       ...unlessEmpty('views', viewContracts(domain)),
     },
     schema: subgraphSdlOf(domain),

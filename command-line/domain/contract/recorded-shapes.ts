@@ -37,6 +37,7 @@ export const PART_SHAPES = {
     rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
     parts: z.record(z.string(), z.array(z.string())).optional(),
     personal: z.record(z.string(), z.string()),
+    conditions: z.record(z.string(), z.array(z.array(z.string()))).optional(),
     views: z.record(z.string(), z.record(z.string(), z.string())).optional(),
     rules: z
       .record(
