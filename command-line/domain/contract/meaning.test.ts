@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: each part of a declaration that says what recorded events mean.
 import { describe, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { choice, flag, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -38,7 +38,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
     placed: { creates: created },
     changed: { changes: ['thing', 'rated'] },
     sent: { sets: { status: 'sent' } },
-    weighed: { sets: { rated: 'now' } },
+    weighed: { sets: { weighedAt: 'now' } },
     partAdded: { adds: 'parts' },
     lost: { ends: true },
     ...events,
@@ -52,6 +52,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
       note: line(100).optional().personal({ of: 'buyer' }),
       wrapping: choice('plain', 'gift').default('plain'),
       rated: line(30).optional(),
+      weighedAt: instant().optional(),
       tag: line(100).optional(),
       nags: integer(0, 9).default(0),
       status: states('open', 'sent'),
@@ -120,7 +121,11 @@ describe('what changes what recorded events mean is told, and makes another read
     ['what an event sets', { events: { sent: { sets: { status: 'open' } } } }, 'breaks event parcel.sent sets status'],
     ['an event that sets more', { events: { sent: { sets: { status: 'sent', nags: 1 } } } }, 'warns event parcel.sent sets nags'],
     ['an event that does something else', { events: { weighed: { ends: true } } }, 'breaks event parcel.weighed effect'],
-    ['a value that is set by code', { events: { weighed: { sets: { rated: () => 'x' } } } }, 'breaks event parcel.weighed sets rated'],
+    [
+      'a value that is set by code',
+      { events: { weighed: { sets: { weighedAt: () => 'x' } } } },
+      'breaks event parcel.weighed sets weighedAt',
+    ],
     [
       'a list in an order of its own',
       { fields: { parts: list(items, { ...listed, ordered: true }) } },
