@@ -122,11 +122,6 @@ describe('what changes what recorded events mean is told, and makes another read
     ['an event that sets more', { events: { sent: { sets: { status: 'sent', nags: 1 } } } }, 'warns event parcel.sent sets nags'],
     ['an event that does something else', { events: { weighed: { ends: true } } }, 'breaks event parcel.weighed effect'],
     [
-      'a value that is set by code',
-      { events: { weighed: { sets: { weighedAt: () => 'x' } } } },
-      'breaks event parcel.weighed sets weighedAt',
-    ],
-    [
       'a list in an order of its own',
       { fields: { parts: list(items, { ...listed, ordered: true }) } },
       'breaks event parcel.partAdded rank',
