@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one comparison: whatever two schemas can differ in.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
