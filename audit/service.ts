@@ -105,7 +105,7 @@ const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, sig
       codec: createCodec({ keys, domain }),
       tables: tablesOf(domain),
       auditDir: settings.dir,
-      snapshots: createSnapshots({ pool: own, keys, masterKey }),
+      snapshots: createSnapshots({ pool: own, keys, masterKey, eventLog }),
       given: { heads: [], keys: [] },
     },
     isOfReadModel: true,

@@ -84,7 +84,7 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
   await fill(url, { stream, count, template });
   await migrateSnapshots(pool);
   await pool.query('create schema if not exists read_model; create table read_model.parked (stream text, position bigint)');
-  const snapshots = createSnapshots({ pool, keys, masterKey });
+  const snapshots = createSnapshots({ pool, keys, masterKey, eventLog });
   const load = (more: object) => cpuMs(() => createStates({ log: eventLog, codec, ...more }).load(decider, stream));
   const folded = await medianOf(count > 100_000 ? 1 : RUNS, () => load({}));
   // Saved behind the first load.

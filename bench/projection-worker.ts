@@ -61,7 +61,7 @@ const chain = async () => {
 };
 
 const verifyAll = async () => {
-  const snapshots = createSnapshots({ pool, keys, masterKey });
+  const snapshots = createSnapshots({ pool, keys, masterKey, eventLog });
   const report = await verify({
     ...work,
     snapshots,

@@ -42,7 +42,7 @@ export const withProjection = async (
     eventLog,
     codec: createCodec({ keys, domain: terminal.domain }),
     tables: tablesOf(terminal.domain),
-    snapshots: createSnapshots({ pool, keys, masterKey }),
+    snapshots: createSnapshots({ pool, keys, masterKey, eventLog }),
     isDense,
     config,
   }).catch(explainPassing);

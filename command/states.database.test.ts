@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
-import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
@@ -164,26 +164,51 @@ test('what does not open is left alone, whatever was done to it', async () => {
     const { states, seen } = freshProcess();
     expect((await load(states, stream)).version).toBe(EDITS + 2);
     expect(seen.decoded).toBe(EDITS + 2);
-    await set('sealed', rows[0]?.sealed);
-    await side.pool.query('delete from snapshots.state where stream = $1', [stream]);
-    // What was folded is saved anew.
-    await load(freshProcess().states, stream);
+    // What was folded is saved in its place.
     await untilSaved(stream, EDITS);
   }
 });
 
-test('under another master key, or by another definition, it is folded anew', async () => {
+test('under another master key, in a copy of the log, or by another definition, it is folded anew', async () => {
   const stream = await longArticle();
   const masterKey = parseMasterKey(Buffer.alloc(32, 7).toString('base64'));
   const other = { ...side, snapshots: createSnapshots({ ...side, masterKey }) };
+  const copy = { ...side, snapshots: createSnapshots({ ...side, eventLog: { identity: 'another' as LogIdentity } }) };
   const changed = { ...decider('article'), definition: 'another' };
   for (const [process, of] of [
     [freshProcess(other), decider('article')],
+    [freshProcess(copy), decider('article')],
     [freshProcess(), changed],
   ] as const) {
     expect((await load(process.states, stream, of)).version).toBe(EDITS + 2);
     expect(process.seen.decoded).toBe(EDITS + 2);
   }
+});
+
+test('a long stream gets its snapshots though somebody in it was erased, and though another process writes to it', async () => {
+  const { userId, stream } = await longUser();
+  await side.pool.query('delete from snapshots.state where stream = $1', [stream]);
+  await side.keys.destroy(userId);
+  await load(freshProcess().states, stream);
+  expect(await untilSaved(stream, EDITS)).toMatchObject({ persons: [] });
+
+  const article = await longArticle();
+  const { states } = freshProcess();
+  const [base, same] = await Promise.all([load(states, article), load(states, article)]);
+  expect(same.version).toBe(base.version);
+  const articleId = Number(article.split('-')[1]);
+  const event = { type: 'article.edited', data: { articleId, authorId: author, title: 'Last' } } as const;
+  const encoded = Array.from({ length: 256 }, () => ({ id: randomUUID() as EventId, data: {} }));
+  const version = (same.version + encoded.length) as Version;
+  const advanced = {
+    stream: article,
+    from: same,
+    events: encoded.map(() => event),
+    encoded,
+    to: { version, position: (same.position + 1) as Position },
+  };
+  states.advance(decider('article') as never, advanced as never);
+  await untilSaved(article, version);
 });
 
 test('one that tells of events which the log has lost is not used', async () => {

@@ -4,7 +4,7 @@ import type { EventId, Position, StreamName, UserId, Version } from '#shared/bra
 import { type EventLog, FIRST, type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { type Codec, subjectOf } from '#shared/events/codec.ts';
-import type { Snapshots } from '#shared/snapshots/snapshots.ts';
+import { PERSONS_MAX, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import { weigh } from '#shared/weigh.ts';
 import type { Folding } from './decider.ts';
 
@@ -27,8 +27,10 @@ export const unwritten = <State>(initial: State): Known<State> => ({
 /** What the kept states may weigh together; an article's body counts by its length. */
 const WEIGHT_MAX = 64 * 1_048_576;
 
-/** So many events are folded again at most, beside the page in which a stream turns out to be long. */
+/** So many events are folded again, beside the page in which a stream turns out to be long; more only if snapshots could not be saved. */
 const SNAPSHOT_EVERY_EVENTS = 256;
+/** They take connections that commands need; one that is left out is made up for by the next. */
+const SAVES_AT_ONCE_MAX = 2;
 
 /** The states of aggregates, folded from the log and kept for a while: the log's expected version guards against an old one. */
 export type States = {
@@ -36,7 +38,7 @@ export type States = {
   recall<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Known<State> | undefined;
   /** What the log says now; reads what is not known yet, and whether the log still has the last event that is. */
   load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
-  /** The same, all of it read and opened anew: what is remembered may hold what was erased since. */
+  /** The same, without what is remembered here, which may hold what was erased since. A snapshot opens only if nothing was. */
   reload<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
   /** Takes over what was appended just now on top of a known state. */
   advance<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, advanced: Advanced<State, Event>): void;
@@ -54,7 +56,7 @@ type Advanced<State, Event> = {
 /** With what a snapshot of it takes. */
 type Kept<State = unknown> = {
   readonly known: Known<State>;
-  /** Whose personal data its events hold; undefined if nobody has seen all of them. */
+  /** Whose personal data may be in it; undefined if nobody has seen all of its events, or they are too many. */
   readonly persons: ReadonlySet<UserId> | undefined;
   /** The version of its snapshot. */
   readonly savedAt: Version;
@@ -74,17 +76,25 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, te
   // A stream has one decider, so that what is kept under its name is of that decider's kind of state.
   const cache = new LRUCache<StreamName, Kept>({ maxSize: weightMax, sizeCalculation: ({ known }) => weigh(known.state) });
   const loading = new Map<StreamName, Promise<Kept>>();
+  let saves = 0;
   const dependencies = { log, codec, snapshots };
 
   const save = async (definition: string, stream: StreamName, { known, persons }: Kept): Promise<void> => {
     const { state, version, position, event } = known;
     if (event === undefined || persons === undefined) return;
-    await snapshots?.save({ stream, version, position, event, definition, persons: [...persons], state });
+    saves += 1;
+    try {
+      await snapshots?.save({ stream, version, position, event, definition, persons: [...persons], state });
+    } catch (error) {
+      tellUnsaved?.(error, stream);
+    } finally {
+      saves -= 1;
+    }
   };
   const keep = <State>({ definition }: Folding<State, never>, stream: StreamName, given: Kept<State>): void => {
-    const isDue = definition !== undefined && given.persons !== undefined && given.known.version - given.savedAt >= SNAPSHOT_EVERY_EVENTS;
+    const isDue = given.persons !== undefined && given.known.version - given.savedAt >= SNAPSHOT_EVERY_EVENTS && saves < SAVES_AT_ONCE_MAX;
     const kept = isDue ? { ...given, savedAt: given.known.version } : given;
-    if (isDue) save(definition, stream, given).catch((error: unknown) => tellUnsaved?.(error, stream));
+    if (isDue && definition !== undefined) void save(definition, stream, given);
     const newer = cache.peek(stream);
     if (!newer || newer.known.version < kept.known.version) cache.set(stream, kept);
   };
@@ -96,7 +106,9 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, te
   };
   /** Several that want a stream which nobody knows here wait for one fold; whoever joins looks for what came after it. */
   const readOnce = <State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Kept<State>> => {
-    const reading = read(decider, stream).finally(() => loading.delete(stream));
+    const reading: Promise<Kept<State>> = read(decider, stream).finally(() => {
+      if (loading.get(stream) === reading) loading.delete(stream);
+    });
     loading.set(stream, reading);
     return reading;
   };
@@ -123,21 +135,24 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, te
       if (to.version !== from.version + events.length) return;
       const state = events.reduce((folded, event) => decider.evolve(folded, event), from.state);
       const before = cache.peek(stream);
-      const isBase = before?.known === from;
+      const isBase = before?.known.version === from.version && before.known.event === from.event;
       const persons = from.version === NO_STREAM ? new Set<UserId>() : isBase ? before.persons : undefined;
       keep(decider, stream, {
         known: { state, ...to, event: encoded.at(-1)?.id ?? from.event },
-        persons: persons && withSubjects(persons, encoded),
+        persons: persons && withPersons(persons, subjectsIn(encoded)),
         savedAt: isBase ? before.savedAt : NO_STREAM,
       });
     },
   };
 };
 
+const subjectsIn = (events: readonly Pick<RecordedEvent, 'data'>[]): readonly UserId[] => events.flatMap((event) => subjectOf(event) ?? []);
+
 /** The same set where there is nobody new. */
-const withSubjects = (persons: ReadonlySet<UserId>, events: readonly Pick<RecordedEvent, 'data'>[]): ReadonlySet<UserId> => {
-  const others = events.flatMap((event) => subjectOf(event) ?? []).filter((subject) => !persons.has(subject));
-  return others.length === 0 ? persons : new Set([...persons, ...others]);
+const withPersons = (persons: ReadonlySet<UserId>, more: readonly UserId[]): ReadonlySet<UserId> | undefined => {
+  const others = more.filter((person) => !persons.has(person));
+  const all = others.length === 0 ? persons : new Set([...persons, ...others]);
+  return all.size > PERSONS_MAX ? undefined : all;
 };
 
 type Reading<State, Event> = {
@@ -154,22 +169,33 @@ const readOn = async <State, Event extends AnnalsEvent>(
   const { log, codec, snapshots } = dependencies;
   let { known, persons } = from;
   let [isThere, mayJump] = [known.event === undefined, snapshots !== undefined && decider.definition !== undefined];
+  let read = 0;
   for await (const page of log.read(stream, Math.max(known.version, FIRST) as Version)) {
     const [first] = page;
     if (!isThere && first?.id !== known.event) return undefined;
     const fresh = isThere ? page : page.slice(1);
     isThere = true;
-    if (mayJump && fresh.length >= SNAPSHOT_EVERY_EVENTS) {
+    read += fresh.length;
+    if (mayJump && read >= SNAPSHOT_EVERY_EVENTS) {
       mayJump = false;
       const later = await snapshotAfter(snapshots, { decider, stream, version: known.version });
       const jumped = later && (await readOn({ log, codec }, { decider, stream, from: later }));
       if (jumped) return jumped;
+      if (later) await snapshots?.discard(stream);
     }
+    // Before they are decoded, so that whoever is erased by then has left nothing in the state.
+    const subjects = persons && snapshots ? subjectsIn(fresh) : [];
+    const erased = await snapshots?.erasedAmong([...new Set(subjects)]);
+    persons =
+      persons &&
+      withPersons(
+        persons,
+        subjects.filter((person) => !erased?.has(person)),
+      );
     for (const event of await codec.decodeAll(fresh)) {
       const { version, position, id } = event;
       known = { state: decider.evolve(known.state, event as never), version, position, event: id };
     }
-    persons = persons && withSubjects(persons, fresh);
   }
   return isThere ? { ...from, known, persons } : undefined;
 };

@@ -9,7 +9,7 @@ export type Moved = { readonly from: Position; readonly to: Position };
 
 /**
  * Which tables hold positions of the log, beside messages and blocks; a test finds those that are missing here. `exact` where each is that
- * of an event, `told` where its reason names it as well.
+ * of an event, `told` where its reason names it as well, `dropped` where the row is made again from the log.
  */
 export const POSITIONS: readonly Held[] = [
   { table: 'public.follower_checkpoint', columns: ['position', 'event_position', 'moved_position'], how: 'at or before' },
@@ -23,13 +23,14 @@ export const POSITIONS: readonly Held[] = [
   { table: 'process_manager.reacting', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },
   { table: 'process_manager.fan_out', columns: ['position'], how: 'exact' },
+  { table: 'snapshots.state', columns: ['position'], how: 'dropped' },
   { table: 'audit.watch', columns: ['position'], how: 'at or before' },
   { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
 ];
 /** Which tables name the log that their positions are of. */
 export const IDENTITIES = ['public.follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
 
-type Held = { readonly table: string; readonly columns: readonly string[]; readonly how: 'exact' | 'told' | 'at or before' };
+type Held = { readonly table: string; readonly columns: readonly string[]; readonly how: 'exact' | 'told' | 'at or before' | 'dropped' };
 
 /** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
 export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
@@ -78,6 +79,7 @@ const insertMoved = async (connection: Connection, moved: readonly Moved[]): Pro
 };
 
 const move = async (connection: Connection, { table, columns, how }: Held): Promise<void> => {
+  if (how === 'dropped') return void (await connection.query(`truncate ${table}`));
   const reason = `, reason = regexp_replace(t.reason, '\\mat position ' || moved.old || '\\M', 'at position ' || moved.new)`;
   for (const column of columns)
     await connection.query(

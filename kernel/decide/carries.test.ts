@@ -68,3 +68,18 @@ test('an end carries what it ends', () => {
     .when('drop')
     .yields(['dropped', { amount: 1 }]);
 });
+
+test('what follows from a carried field is made of what the event records', () => {
+  const priced = base.aggregate('fare', {
+    owner: 'owner',
+    fields: { owner: ref(user), amount: integer(0, 99), shown: line(20).optional(), status: states('open', 'done') },
+    projects: { shown: { by: { finished: ({ amount }) => (amount as number).toFixed(1) } } },
+    events: { made: { creates: ['amount'] }, finished: { sets: { status: 'done' }, carries: ['amount'] } },
+    commands: { make: { emits: 'made' }, finish: { emits: 'finished' } },
+    rights: { read: { anyone: true }, write: { member: 'own' } },
+  });
+  rulesOf(assemble(base, [priced]))
+    .given(priced, ['made', { amount: 4 }])
+    .when('finish')
+    .yields(['finished', { amount: 4 }]);
+});

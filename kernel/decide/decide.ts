@@ -49,9 +49,11 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
-        const next = evolve(after, { type: draft.type, data, metadata });
-        events.push({ type: draft.type, data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) } });
-        after = next;
+        // What it carries of before stands in, until what it leads to is known.
+        const next: AggregateState = evolve(after, { type: draft.type, data: { ...draft.carriedFrom(after), ...data }, metadata });
+        const event: Happened = { type: draft.type, data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) } };
+        events.push(event);
+        after = draft.carries ? evolve(after, { ...event, metadata }) : next;
       }
     }
     for (const next of command.next) {
@@ -131,6 +133,7 @@ type Draft = {
   dataOf(form: Row, state: Present, computed: Row): readonly Row[];
   /** What it carries of the state that it leads to; of an end, of the one that it ends. */
   carriedFrom(state: AggregateState): Row;
+  readonly carries: boolean;
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
 
@@ -186,5 +189,5 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   };
   const carriedFrom = (state: AggregateState): Row =>
     state.status === 'absent' ? {} : Object.fromEntries(carries.map(([name, key]) => [key, state.fields[name]]));
-  return { type: event.type, dataOf, carriedFrom, demandUploads: demandOwnUploads(kind, event) };
+  return { type: event.type, dataOf, carriedFrom, carries: carries.length > 0, demandUploads: demandOwnUploads(kind, event) };
 };

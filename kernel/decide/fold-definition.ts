@@ -6,7 +6,7 @@ import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
  * What the fold of an aggregate means: whatever changes the state that the same events come to gives another one. Of code only the text counts, not
  * what it refers to. Each release has its own, because it may fold otherwise.
  */
-export const foldDefinitionOf = ({ name, identity, fields, lists, derived, events }: Kind): string => {
+export const foldDefinitionOf = ({ name, identity, fields, lists, derived, events, projectionVersions }: Kind): string => {
   const said = {
     release: packageJson.version,
     name,
@@ -15,6 +15,7 @@ export const foldDefinitionOf = ({ name, identity, fields, lists, derived, event
     lists: Object.values(lists).map(listOf),
     derived: derived.map((each) => [each.name, each.list.name, each.field]),
     events: Object.values(events).map(eventOf),
+    projectionVersions,
   };
   return createHash('sha256').update(JSON.stringify(said, withCode)).digest('base64url');
 };

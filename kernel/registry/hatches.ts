@@ -91,7 +91,9 @@ export const projectionsOf = (
     Object.entries(declared).flatMap(([field, { by }]) => {
       const project = Object.hasOwn(by, event) ? by[event] : undefined;
       if (project === undefined) return [];
-      return [[field, named(`${aggregate}.${field}`, withheld.length === 0 ? project : (data) => project(without(data, withheld)))]];
+      const projection = named(`${aggregate}.${field}`, withheld.length === 0 ? project : (data) => project(without(data, withheld)));
+      // As its author wrote it, for whoever compares what it means.
+      return [[field, Object.assign(projection, { toString: () => `${project} ${withheld}` })]];
     }),
   );
 };

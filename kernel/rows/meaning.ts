@@ -13,9 +13,17 @@ export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Recor
 const initialOf = (place: string, fields: Defs): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([field, { initial = null }]) => [`${place}/${field}`, JSON.stringify(initial)]));
 
-const effectOf = ({ effect, list, sets, spec }: EventInfo): string => {
+const effectOf = ({ effect, list, sets, spec, carries, values }: EventInfo): string => {
+  // What it holds and does not give to its field, any more or at all.
+  const carried = carries.filter((field) => !values.includes(field)).toSorted();
   const inOrder = Object.entries(sets).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify([effect, list?.name, inOrder.map(([field, value]) => [field, textOf(value)]), spec.quiet]);
+  return JSON.stringify([
+    effect,
+    list?.name,
+    inOrder.map(([field, value]) => [field, textOf(value)]),
+    spec.quiet,
+    ...(carried.length > 0 ? [carried] : []),
+  ]);
 };
 
 const textOf = (value: unknown): unknown => (typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value);

@@ -2,9 +2,11 @@ import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
+import { weigh } from '#shared/weigh.ts';
 
 /** The state of an aggregate after one of its events. */
 export type Snapshot = {
@@ -29,18 +31,30 @@ export type Snapshots = {
   find(stream: StreamName, definition: string): Promise<Snapshot | undefined>;
   /** Keeps a later one than there is. Of somebody who was erased nothing is kept: what was folded may still hold something of theirs. */
   save(snapshot: Snapshot): Promise<void>;
+  /** Deletes one that is of no use, which would be in the way of others. */
+  discard(stream: StreamName): Promise<void>;
+  /** Whose data reads as erased from now on. */
+  erasedAmong(persons: readonly UserId[]): Promise<ReadonlySet<UserId>>;
 };
 
 const STATE_BYTES_MAX = 4 * 1_048_576;
-/** More persons than this are not looked up for one state. */
-const PERSONS_MAX = 100;
+/** More keys than this are not looked up for one state. */
+export const PERSONS_MAX = 100;
 
 export const migrateSnapshots = (pool: Pool): Promise<void> => migrate(pool, 'snapshots', new URL('./migrations/', import.meta.url));
 
-type Dependencies = { readonly pool: Pick<Pool, 'query'>; readonly keys: Pick<KeyStore, 'find'>; readonly masterKey: MasterKey };
+type Dependencies = {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly keys: Pick<KeyStore, 'find'>;
+  readonly masterKey: MasterKey;
+  /** In a copy of it, events have other positions. */
+  readonly eventLog: Pick<EventLog, 'identity'>;
+};
 
-export const createSnapshots = ({ pool, keys, masterKey }: Dependencies): Snapshots => {
+export const createSnapshots = ({ pool, keys, masterKey, eventLog }: Dependencies): Snapshots => {
   const own = deriveKey(masterKey, 'snapshot');
+  const boundTo = ({ stream, version, position, event, definition, persons }: Omit<Snapshot, 'state'>): string =>
+    JSON.stringify([eventLog.identity, stream, version, position, event, definition, persons]);
   const keyOf = async (persons: readonly UserId[]): Promise<KeyObject | undefined> => {
     const found = persons.length === 0 ? new Map<UserId, PersonKey>() : await keys.find(persons);
     const all = persons.map((person) => found.get(person));
@@ -51,15 +65,23 @@ export const createSnapshots = ({ pool, keys, masterKey }: Dependencies): Snapsh
   return {
     async find(stream, definition) {
       const row = await selectSnapshot(pool, stream, definition);
-      const key = row && (await keyOf(row.persons));
-      return row && key && opened(key, row);
+      if (row === undefined) return undefined;
+      const key = await keyOf(row.persons);
+      const found = key && opened(key, row, boundTo(row));
+      if (found === undefined) await deleteSnapshot(pool, stream);
+      return found;
     },
     async save(given) {
-      if (given.persons.length > PERSONS_MAX) return;
+      if (given.persons.length > PERSONS_MAX || weigh(given.state) > STATE_BYTES_MAX) return;
       const snapshot = { ...given, persons: given.persons.toSorted((one, other) => one - other) };
+      const key = await keyOf(snapshot.persons);
       const plain = Buffer.from(JSON.stringify(snapshot.state));
-      const key = plain.length > STATE_BYTES_MAX ? undefined : await keyOf(snapshot.persons);
       if (key !== undefined) await saveSnapshot(pool, snapshot, seal(key, plain, boundTo(snapshot)));
+    },
+    discard: (stream) => deleteSnapshot(pool, stream),
+    async erasedAmong(persons) {
+      const found = persons.length === 0 ? undefined : await keys.find(persons);
+      return new Set(persons.filter((person) => found?.get(person) === 'destroyed'));
     },
   };
 };
@@ -67,17 +89,14 @@ export const createSnapshots = ({ pool, keys, masterKey }: Dependencies): Snapsh
 type Row = Omit<Snapshot, 'state'> & { readonly sealed: Buffer };
 
 /** Undefined if somebody changed it. */
-const opened = (key: KeyObject, { sealed, ...row }: Row): Snapshot | undefined => {
+const opened = (key: KeyObject, { sealed, ...row }: Row, place: string): Snapshot | undefined => {
   try {
-    return { ...row, state: JSON.parse(unseal(key, sealed, boundTo(row)).toString('utf8')) };
+    return { ...row, state: JSON.parse(unseal(key, sealed, place).toString('utf8')) };
   } catch (error) {
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
 };
-
-const boundTo = ({ stream, version, position, event, definition, persons }: Omit<Snapshot, 'state'>): string =>
-  JSON.stringify([stream, version, position, event, definition, persons]);
 
 const selectSnapshot = async (pool: Dependencies['pool'], stream: StreamName, definition: string): Promise<Row | undefined> => {
   const { rows } = await pool.query<Row>({
@@ -98,13 +117,18 @@ const saveSnapshot = async (
   await pool.query({
     name: 'save-snapshot',
     text: `insert into snapshots.state (stream, version, position, event_id, definition, persons, sealed)
-      values ($1, $2, $3, $4, $5, $6, $7)
+      select $1, $2, $3, $4, $5, $6, $7
+      where not exists (select from public.person_key where subject = any($6) and destroyed_at is not null)
       on conflict (stream) do update
         set (version, position, event_id, definition, persons, sealed, made_at) =
           (excluded.version, excluded.position, excluded.event_id, excluded.definition, excluded.persons, excluded.sealed, now())
         where state.definition <> excluded.definition or state.position < excluded.position`,
     values: [stream, version, position, event, definition, persons, sealed],
   });
+};
+
+const deleteSnapshot = async (pool: Dependencies['pool'], stream: StreamName): Promise<void> => {
+  await pool.query('delete from snapshots.state where stream = $1', [stream]);
 };
 
 /** They do not open any more once the key of a person is gone; nothing is left of them either. */

@@ -115,3 +115,22 @@ test('of a stream that has grown, only what came since is read', async () => {
   expect(await statusAt(histories, 3)).toBe('published');
   expect([state.reads, state.events]).toEqual([2, 3]);
 });
+
+test('whoever waits for a read that another may not go on with reads by themself', async () => {
+  const { histories, happens } = createStream();
+  happens('drafted', 1);
+  happens('published', 2);
+  const refused = Promise.withResolvers<never>();
+  const poor: Pick<EventLog, 'read'> = {
+    // biome-ignore lint/correctness/useYield: it is refused its first page.
+    async *read() {
+      await refused.promise;
+    },
+  };
+  const wanted = new Map([[stream, span(2, 3)]]);
+  const first = histories.find(wanted, poor);
+  const second = histories.find(wanted);
+  refused.reject(new Error('too many requests'));
+  await expect(first).rejects.toThrow('too many requests');
+  expect((await second).get(stream)?.version).toBe(2);
+});

@@ -152,8 +152,9 @@ export class Histories {
   /** Concurrent ones share one read, unless it began before what is wanted was there. */
   async #load(stream: StreamName, { upTo }: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
-      if (loading.upTo >= upTo) return loading.history;
-      await Promise.allSettled([loading.history]);
+      const [joined] = await Promise.allSettled([loading.history]);
+      // One that failed, because somebody else may read no more, is no failure of ours.
+      if (loading.upTo >= upTo && joined.status === 'fulfilled') return joined.value;
     }
     const readable = Math.max(upTo, this.#covered.upTo) as Position;
     const history = this.#read(stream, readable, eventLog).finally(() => this.#loading.delete(stream));
@@ -166,9 +167,16 @@ export class Histories {
     const known = this.#known.get(stream);
     const history = known?.from === START ? known : nothingKnown(START);
     const watch = this.#watchOf(stream);
-    if (watch)
-      for await (const events of eventLog.read(stream, (history.version + 1) as Version))
-        for (const event of events) takeEvent(history, watch, this.#see(event, watch));
+    try {
+      if (watch)
+        for await (const events of eventLog.read(stream, (history.version + 1) as Version))
+          for (const event of events) takeEvent(history, watch, this.#see(event, watch));
+    } catch (error) {
+      // What passes by is taken for all there is, so that half of a stream is only kept where nothing does.
+      if (this.#covered.upTo > START) this.#known.delete(stream);
+      else this.#known.set(stream, history);
+      throw error;
+    }
     // What has been heard of by now was there to be read.
     if (history.upTo < readable) history.upTo = readable;
     this.#known.set(stream, history);

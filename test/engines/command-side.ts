@@ -100,7 +100,7 @@ export const createCommandWorld = async (
         masterKey,
         erasures,
         codec: createCodec({ keys, domain }),
-        snapshots: createSnapshots({ pool, keys, masterKey }),
+        snapshots: createSnapshots({ pool, keys, masterKey, eventLog }),
         tables: tablesOf(domain),
         pool,
         databaseUrl: database.url,
