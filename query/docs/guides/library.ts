@@ -32,6 +32,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'reads',
       'views',
       'hatches',
+      'planted',
       'dependencies',
     ],
   ],
