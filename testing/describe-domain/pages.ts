@@ -14,7 +14,7 @@ type Paged = {
   /** Its cursors are places between items: what is before one of `next` is the page itself, and what is after one of `prev`. */
   readonly hasPlaces?: true;
 };
-export type Connection = {
+type Connection = {
   /** Within what it is, in a query. */
   readonly before: string;
   readonly after: string;
