@@ -43,15 +43,15 @@ const POOLED =
 /** Documentation that is followed as a newcomer does. */
 const TUTORIAL = 'test/{tutorial,domain-guide,expenses-example}.test.ts';
 const CLIENTS =
-  'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,auth-openid-client,auth-oauth4webapi}}.test.ts';
+  'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,graphql-subscribing-clients,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{receivers,compose,helm,verify-export,package,release,start-for-test}.test.ts';
+const TOOLS = 'test/{receivers,languages,compose,helm,verify-export,package,release,start-for-test}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What `describeDomain` says of domains: an installation and a thousand checks each. */
-const DESCRIBED = 'test/describe/*.test.ts';
+/** What `describeDomain` says of domains: an installation and a thousand checks each. That of new projects runs as authors run it with vitest. */
+const DESCRIBED = '{test/describe/*.test,package/create/template/describe-domain}.ts';
 
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 
@@ -87,6 +87,20 @@ const LONG = [
   'command/rest/preconditions.database.test.ts',
 ];
 
+/** What draws or asks very many times, starts servers or waits: on every version of PostgreSQL too, but not in `npm test`. */
+const SLOW = [
+  'kernel/conditions/readings.database.test.ts',
+  'query/{consistency,changes/demotion}.database.test.ts',
+  'command/{administrators/keep-administrator,process-manager/timers}.database.test.ts',
+  'shared/{projection/parked,database/demand-postgres,database/migrate,database/bell/bell}.database.test.ts',
+  'auth/{storage/storage,mail/tell-of-address,accounts/sign-up-by-mail}.database.test.ts',
+  'audit/{watch/passing,heads/heads,export/switch-log}.database.test.ts',
+  'webhook-dispatcher/{stop,take-over}.database.test.ts',
+];
+
+/** Domains of their own on every surface: an installation each. Of these `npm test` has the first domain, and rights to parts. */
+const TOYS = 'test/toy/{collections,departments,expenses,grown,lending,receipts,spending,teams,workshop}.test.ts';
+
 const SUITES = 'test/e2e/**/*.test.ts';
 /** What the product shows is what was recorded of it. */
 const CONTRACT = 'test/contract/*.test.ts';
@@ -100,7 +114,7 @@ const inCopies = {
 
 /** Of the end-to-end suites those that ask very many times, or wait long: on PostgreSQL alone in one process too, but not in `npm test`. */
 const LONG_SUITES =
-  'test/e2e/{account-guessing,account-own,audit,events,operations,webhooks-shown,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
+  'test/e2e/{account-guessing,account-own,audit,auth-races,events,operations,webhooks,webhooks-shown,graphql-cursor,graphql-rate,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
 /**
  * On PostgreSQL alone suites run in one process, and these run in copies too: those in which copies meet in PostgreSQL where others meet in
@@ -181,7 +195,7 @@ export default defineConfig({
         test: {
           name: 'contracts',
           include: ['test/contracts/**/*.test.ts', `${roles}/**/*.database.test.ts`],
-          exclude: [ENGINES, TRANSFERS, ...LONG, ...PROCESSES],
+          exclude: [ENGINES, TRANSFERS, ...LONG, ...SLOW, ...PROCESSES],
           ...onPostgres,
           ...limits(60_000),
         },
@@ -190,7 +204,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: [SUITES, CONTRACT, 'test/toy/*.test.ts'],
-          exclude: [CLIENTS, LONG_SUITES, DESCRIBED, ...PROCESSES],
+          exclude: [CLIENTS, LONG_SUITES, TOYS, DESCRIBED, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },
@@ -219,7 +233,7 @@ export default defineConfig({
       {
         test: {
           name: 'outside',
-          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, DESCRIBED, ...LONG, ...PROCESSES],
+          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, TOYS, DESCRIBED, ...LONG, ...SLOW, ...PROCESSES],
           ...onPostgres,
           ...patient,
         },

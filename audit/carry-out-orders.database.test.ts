@@ -10,7 +10,7 @@ import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { startVerificationOrders } from './service.ts';
 
 let world: RebuildWorld;

@@ -14,6 +14,7 @@ import { finishOrder, type TakenOrder, tellProgress } from '#shared/operations/o
 import type { AuditSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import { createSnapshots } from '#shared/snapshots/snapshots.ts';
 import { startChain } from './chain/follow-chain.ts';
 import { gauge } from './gauge.ts';
 import { headFilesIn } from './heads/head-files.ts';
@@ -74,6 +75,7 @@ type OrderDependencies = {
   readonly databaseUrl: string;
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
+  readonly masterKey: MasterKey;
   readonly log: Log;
   readonly settings: Pick<AuditSettings, 'dir'>;
 };
@@ -92,7 +94,7 @@ export const startVerificationOrders = (dependencies: OrderDependencies): Promis
 const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
 
 const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, signal: AbortSignal): Promise<void> => {
-  const { domain, pool, databaseUrl, eventLog, keys, settings } = dependencies;
+  const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings } = dependencies;
   const name = `annals-verify-${order.id}`;
   await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
   using _stop = cancelOnStop(pool, name, signal);
@@ -103,6 +105,7 @@ const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, sig
       codec: createCodec({ keys, domain }),
       tables: tablesOf(domain),
       auditDir: settings.dir,
+      snapshots: createSnapshots({ pool: own, keys, masterKey }),
       given: { heads: [], keys: [] },
     },
     isOfReadModel: true,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { fillLog } from './projection-log.ts';
-import { copyRows, execute, rowsOf, run } from './projection-runs.ts';
+import { copyRows, execute, HEAD, rowsOf, run } from './projection-runs.ts';
 import { printTable } from './table.ts';
 
 // How fast a log is proven and replayed: the chain beside it is built, the read model is brought up to date, and then a replay makes all
@@ -32,14 +32,8 @@ try {
     const copied = await copyRows(url.href);
     const row = rowsOf({ events, copied, first });
     const rows: (readonly string[])[] = [];
-    for (const work of WORKS) {
-      const { seconds, megabytes } = await run(work, url.href, options.heap);
-      rows.push(row(work, seconds, megabytes));
-    }
-    printTable(
-      [`${events.toLocaleString('en')} events`, 'seconds', 'events/s', 'COPY is 1', 'MB at most', 'cost of one'],
-      [...rows, row('COPY of the rows', copied)],
-    );
+    for (const work of WORKS) rows.push(row(work, await run(work, url.href, options.heap)));
+    printTable([`${events.toLocaleString('en')} events`, ...HEAD], [...rows, row('COPY of the rows', { seconds: copied })]);
     await execute(server.url, `drop database audit_${events}`);
   }
 } finally {

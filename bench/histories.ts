@@ -1,6 +1,10 @@
 import { publishing } from '../domain/publishing.ts';
+import { base } from '../examples/expenses/domain/base.ts';
+import { claim } from '../examples/expenses/domain/claim.ts';
 import { expenses } from '../examples/expenses/domain/domain.ts';
-import type { Domain } from '../package/index.ts';
+import { spending } from '../examples/expenses/domain/spending.ts';
+import { team } from '../examples/expenses/domain/team.ts';
+import { assemble, count, type Domain, instant, latest, ref, sum } from '../package/index.ts';
 import type { UserId } from '../shared/brands.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
 
@@ -108,17 +112,37 @@ function* historyOfExpenses(): Generator<Planned> {
     for (let itemId = 1; itemId <= itemCount; itemId += 1) {
       const amount = 100 + Math.floor(random() * 10_000);
       total += amount;
-      const data = { spentOn: '2026-03-09', category: 'travel', amount, note: text(6) };
+      const data = { spentOn: '2026-03-09', category: 'travel', amount, note: text(6), receipt: null };
       yield happened('itemAdded', { ...own, itemId, ...data });
     }
     for (const type of ['submitted', 'approved', 'paid']) yield happened(type, { ...own, teamId, total });
   }
 }
 
-/** By the name that a bench is given. */
+/** A second view of claims, by who made them: with what is known last, which is dearest. */
+const owing = base.view('owing', {
+  of: [claim],
+  key: { employee: ref(base.user) },
+  values: { claims: count(), owed: sum(), lastPaidAt: latest(instant()) },
+  from: {
+    claim: {
+      by: { employee: 'employee' },
+      on: {
+        drafted: { gives: { claims: 1 } },
+        submitted: { changes: { owed: 'total' } },
+        paid: { changes: { owed: 0, lastPaidAt: 'now' } },
+      },
+    },
+  },
+  rights: { read: { employee: { employee: 'caller' } } },
+});
+
+/** By the name that a bench is given: the three of expenses differ by their views alone. */
 export const HISTORIES = {
   publishing: { domain: publishing, history: historyOfPublishing },
+  'expenses-without-views': { domain: assemble(base, [team, claim]), history: historyOfExpenses },
   expenses: { domain: expenses, history: historyOfExpenses },
+  'expenses-two-views': { domain: assemble(base, [team, claim], [spending, owing]), history: historyOfExpenses },
 } as const satisfies Readonly<Record<string, { readonly domain: Domain; readonly history: () => Generator<Planned> }>>;
 export type HistoryName = keyof typeof HISTORIES;
 

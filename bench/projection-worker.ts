@@ -19,6 +19,7 @@ import { createMetrics } from '../shared/process/metrics.ts';
 import { rebuild } from '../shared/projection/rebuild.ts';
 import { PROJECTOR } from '../shared/read-model/read-model.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
+import { createSnapshots } from '../shared/snapshots/snapshots.ts';
 import { HISTORIES, type HistoryName } from './histories.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
@@ -29,7 +30,8 @@ const { domain } = HISTORIES[values.domain as HistoryName];
 
 await using eventLog = await openEventLog({ url });
 await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 10, statementTimeoutMs: 3_600_000 });
-await using keys = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(MASTER_KEY) });
+const masterKey = parseMasterKey(MASTER_KEY);
+await using keys = await openPostgresKeyStore({ pool, masterKey });
 
 const catchUp = async () => {
   const head = await eventLog.head();
@@ -59,7 +61,14 @@ const chain = async () => {
 };
 
 const verifyAll = async () => {
-  const report = await verify({ ...work, auditDir: join(tmpdir(), 'annals-bench-no-heads'), isOfReadModel: true, showPersonal: false });
+  const snapshots = createSnapshots({ pool, keys, masterKey });
+  const report = await verify({
+    ...work,
+    snapshots,
+    auditDir: join(tmpdir(), 'annals-bench-no-heads'),
+    isOfReadModel: true,
+    showPersonal: false,
+  });
   if (report.outcome !== 'proven') throw new Error(JSON.stringify(report.findings));
 };
 
@@ -72,6 +81,8 @@ const WORKS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 const startedMs = performance.now();
+const before = process.cpuUsage();
 await WORKS[String(values.work)]?.();
 const seconds = (performance.now() - startedMs) / 1_000;
-process.send?.({ seconds, megabytes: process.resourceUsage().maxRSS / 1_024 });
+const { user, system } = process.cpuUsage(before);
+process.send?.({ seconds, megabytes: process.resourceUsage().maxRSS / 1_024, cpuUs: user + system });

@@ -65,7 +65,7 @@ const mediansOf = (measured: readonly Measured[]): Measured => {
 };
 
 /** Its processes, and those that have ended. */
-const cpuUsOfDatabase = async (postmasterPid: number | undefined): Promise<number> => {
+export const cpuUsOfDatabase = async (postmasterPid: number | undefined): Promise<number> => {
   if (postmasterPid === undefined) return Number.NaN;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const children = (await Promise.all(pids.map(statOf))).filter(({ parentPid }) => parentPid === postmasterPid);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
 import { NoAnswer, Problem } from './problem.ts';
@@ -379,4 +379,21 @@ test('a stream ends at once when the loop is left, or its signal is aborted', as
   );
   leaving.abort(new Error('left the page'));
   await expect(next).rejects.toThrow('left the page');
+});
+
+test('a write to another path is sent once, and again only by a key that the caller gives', async () => {
+  answers = [cut];
+  await expect(clientOf().request('POST', '/token', {})).rejects.toThrow(NoAnswer);
+  expect(asked.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
+  answers = [cut, written()];
+  await clientOf().request('POST', '/webhooks', {}, { idempotencyKey: 'mine' });
+  expect(asked.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, 'mine', 'mine']);
+});
+
+test('a success that is no JSON is not of Annals', async () => {
+  const page: Answer = (response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
+  const client = clientOf();
+  const calls = [() => client.articles.get(7), () => client.articles.list().page(), () => client.me(), () => client.articles.publish(7)];
+  answers = calls.map(() => page);
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
 });

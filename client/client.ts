@@ -2,9 +2,9 @@ import { collectionOf, type Send } from './collections.ts';
 import * as streams from './follow.ts';
 import { SILENCE_MAX_MS } from './follow.ts';
 import { listingOf, pageIn } from './pages.ts';
-import { Problem } from './problem.ts';
+import { jsonIn, Problem } from './problem.ts';
 import { type Options, type Requester, requesterOf } from './requests.ts';
-import type { Client, EventQuery, FollowOptions } from './types/client.ts';
+import type { Client, EventQuery, FollowOptions, WriteOptions } from './types/client.ts';
 
 /**
  * A client of a domain, by its declaration as a type: `createClient<typeof expenses>({ url })`. Nothing of the domain is there at run time:
@@ -15,7 +15,7 @@ export const createClient = <Domain>(options: Options): Client<Domain> => client
 const clientOf = (requester: Requester): object => {
   const { send } = requester;
   const kernel: Readonly<Record<string, unknown>> & { readonly written?: string | undefined } = {
-    me: async (options?: object) => (await send('GET', '/me', { options })).json(),
+    me: async (options?: object) => jsonIn(await send('GET', '/me', { options })),
     follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) => followBy(requester, query, options),
     events: {
       list: (query: EventQuery<string> & { readonly limit?: number } = {}, options?: object) =>
@@ -23,12 +23,14 @@ const clientOf = (requester: Requester): object => {
           pageIn(await send('GET', '/events', { query: { ...parametersOf(query), ...(after && { after }) }, options })),
         ),
     },
-    read: async (path: string, query?: object, options?: object) => (await send('GET', path, { query, options })).json(),
+    read: async (path: string, query?: object, options?: object) => jsonIn(await send('GET', path, { query, options })),
     files: {
       get: (path: string, options?: object) => send('GET', uploadAt(path), { options, isStreamed: true }),
-      address: async (path: string, options?: object) => (await send('GET', `${uploadAt(path)}/address`, { options })).json(),
+      address: async (path: string, options?: object) => jsonIn(await send('GET', `${uploadAt(path)}/address`, { options })),
     },
-    request: (method: string, path: string, body?: unknown, options?: object) => send(method, path, { body, options }),
+    // Whether such a path knows idempotency keys, only the caller can say.
+    request: (method: string, path: string, body?: unknown, options: WriteOptions = {}) =>
+      send(method, path, { body, options: method === 'GET' ? options : { idempotencyKey: false, ...options } }),
     with: (options: object) => clientOf(requester.with(options)),
     isProblem: (error: unknown, ...codes: readonly string[]) =>
       error instanceof Problem && (codes.length === 0 || codes.includes(error.code)),
@@ -77,7 +79,7 @@ const followBy = (
 
 /** The place of the log that stands for now: so nothing is missed before the first event has come. */
 const readCursor = async (answer: Response): Promise<string> => {
-  const { data } = (await answer.json()) as { readonly data?: { readonly cursor?: string } };
+  const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(answer);
   if (data?.cursor === undefined) throw new Problem({ code: 'unavailable', status: 503, message: 'the server says no cursor to begin at' });
   return data.cursor;
 };

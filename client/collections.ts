@@ -1,4 +1,5 @@
 import { listingOf, type Page, pageIn } from './pages.ts';
+import { jsonIn } from './problem.ts';
 import type { ReadOptions, Target, WriteOptions } from './types/client.ts';
 
 /** What there is to call on a collection, by its path: REST has the same methods for every aggregate, list and view. */
@@ -80,7 +81,7 @@ const etags = new WeakMap<object, string>();
 const etagOf = (target: Target | string): string | undefined => (typeof target === 'object' ? etags.get(target) : undefined);
 
 const itemIn = async (response: Response): Promise<unknown> => {
-  const item = (await response.json()) as object;
+  const item = await jsonIn<object>(response);
   const etag = response.headers.get('ETag');
   // That of an item of which one may not read all has no version, and fits no `If-Match`.
   if (etag !== null && VERSIONED.test(etag)) etags.set(item, etag);
@@ -90,9 +91,8 @@ const VERSIONED = /^(?:W\/)?"\d+-/;
 
 /** Nothing, where the answer says nothing. */
 const writtenIn = async (response: Response): Promise<unknown> => {
-  const text = await response.text();
-  if (text === '') return undefined;
-  const written = JSON.parse(text) as { readonly version?: number };
+  if (response.body === null) return undefined;
+  const written = await jsonIn<{ readonly version?: number }>(response);
   const etag = response.headers.get('ETag') ?? `"${written.version}-"`;
   etags.set(written, etag);
   return written;

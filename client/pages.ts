@@ -1,3 +1,5 @@
+import { jsonIn } from './problem.ts';
+
 /** A page of a list: its items, and where it goes on. */
 export type Page<T> = {
   readonly items: readonly T[];
@@ -48,7 +50,7 @@ export const listingOf = <T>(read: ReadPage<T>): Listing<T> => {
 export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
   const links = linksIn(response.headers.get('Link') ?? '');
   return {
-    items: (await response.json()) as readonly T[],
+    items: await jsonIn<readonly T[]>(response),
     after: cursorIn(links.get('next'), 'after'),
     before: cursorIn(links.get('prev'), 'before'),
     asOf: response.headers.get('As-Of') ?? undefined,

@@ -57,6 +57,17 @@ export const problemIn = async (response: Response, nowMs = Date.now()): Promise
   const { code = NOT_OURS, title = `the answer has the status ${status}`, ...told } = (body ?? {}) as ProblemBody;
   return new Problem({ ...told, code, status, message: told.detail ?? title, retryAfterMs });
 };
+
+/** What a success answers with; of a proxy in between, it may be anything. */
+export const jsonIn = async <Value>(response: Response): Promise<Value> => {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem({ code: NOT_OURS, status: response.status, message: 'the answer is not the JSON that Annals answers with' });
+  }
+};
+
 type ProblemBody = {
   readonly code?: string;
   readonly title?: string;

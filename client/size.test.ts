@@ -10,17 +10,30 @@ const { rolldown } = await import(pathToFileURL(resolveFrom(ofVite, 'rolldown'))
 
 const KIB = 1_024;
 
-const bundleOf = async (name: string) => {
-  const input = fileURLToPath(new URL(`../package/${name}.ts`, import.meta.url));
-  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent' });
+/** A page that imports this, as its bundle. */
+const bundleOf = async (source: string) => {
+  const input = 'page';
+  const page = {
+    name: 'page',
+    resolveId: (name: string) => (name === input ? name : name.startsWith('../package/') ? pathOf(name) : undefined),
+    load: (name: string) => (name === input ? source : undefined),
+  };
+  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent', plugins: [page] });
   const { output } = await build.generate({ format: 'es', minify: true });
   await build.close();
   return output;
 };
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-test('for browsers it is small, and has nothing of the server or of another package in it', async () => {
-  const [{ code, modules, imports }, ...others] = await bundleOf('client');
+test.each([
+  ['without sign-in', `export * from '../package/client.ts'`, 6],
+  ['with sign-in', `export { createClient } from '../package/client.ts'; export { browserSession } from '../package/client-sign-in.ts'`, 9],
+])('for browsers it is small %s, and has nothing of the server or of another package in it', async (what, source, kibMax) => {
+  const [{ code, modules, imports }, ...others] = await bundleOf(source);
   expect({ imports, others }).toEqual({ imports: [], others: [] });
-  expect(Object.keys(modules).filter((path) => !/\/(?:client|package)\/[\w-]+\.ts$/.test(path))).toEqual([]);
-  expect(gzipSync(code).byteLength).toBeLessThan(6 * KIB);
+  const ours = /\/(?:client|package)\/(?:sign-in\/(?:browser\/)?)?[\w-]+\.ts$|^page$/;
+  expect(Object.keys(modules).filter((path) => !ours.test(path))).toEqual([]);
+  const { byteLength } = gzipSync(code);
+  console.info(`annals/client ${what}: ${byteLength} bytes gzipped`);
+  expect(byteLength).toBeLessThan(kibMax * KIB);
 });

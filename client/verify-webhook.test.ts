@@ -40,6 +40,7 @@ test.each([
   ['an old one', signed({ at: old }), BODY, 'time'],
   ['one from the future', signed({ at: new Date(Date.now() + 400_000) }), BODY, 'time'],
   ['a time that is none', { ...signed(), 'webhook-timestamp': '1e9' }, BODY, 'headers'],
+  ['a body that is no JSON', signed({ body: 'x' }), 'x', 'body'],
   ['none at all', {}, BODY, 'headers'],
   ['a header twice', { ...signed(), 'webhook-id': [ID, ID] }, BODY, 'headers'],
 ])('%s is refused', async (_, headers, body, reason) => {

@@ -8,7 +8,7 @@ const MS_PER_SECOND = 1_000;
 
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused';
-  readonly reason: 'headers' | 'time' | 'signature';
+  readonly reason: 'headers' | 'time' | 'signature' | 'body';
 
   constructor(reason: WebhookRefused['reason'], message: string) {
     super(message);
@@ -35,7 +35,11 @@ export const verifyWebhook = async <Domain>(
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
   const signed = new Uint8Array([...new TextEncoder().encode(`${id}.${timestamp}.`), ...body]);
   if (!(await isSigned(signed, signatures, [secret].flat()))) throw new WebhookRefused('signature', 'no signature fits the secret');
-  return JSON.parse(new TextDecoder().decode(body));
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw new WebhookRefused('body', 'the body is signed, but not JSON');
+  }
 };
 
 /** So many signatures at most, as the server keeps so many secrets: somebody else's header costs no more. */

@@ -13,6 +13,16 @@ export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void>
     signal?.addEventListener('abort', abort, { once: true });
   });
 
+/** Of a promise that others wait for too: they go on waiting. */
+export const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+};
+
 const FIRST_MS = 250;
 
 /** Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do not come at once. */

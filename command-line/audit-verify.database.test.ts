@@ -17,7 +17,7 @@ import {
 } from '../test/engines/command-side.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { runCommandLine } from './program.ts';
 
 const resources = new AsyncDisposableStack();

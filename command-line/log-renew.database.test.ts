@@ -4,10 +4,10 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
-import { scaled } from '../test/engines/load.ts';
 import { inTheDatabase, type StartLog } from '../test/engines/log-engines.ts';
-import { inDatabase } from '../test/engines/search-everywhere.ts';
-import { until } from '../test/engines/until.ts';
+import { inDatabase } from '../testing/database/search-everywhere.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 
 const inAnotherDatabase: StartLog = async () => {
   const database = await createDatabase();

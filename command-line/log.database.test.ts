@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { createDatabase } from '../test/engines/database.ts';
-import { scaled } from '../test/engines/load.ts';
+import { scaled } from '../testing/load.ts';
 import { runCommandLine } from './program.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');

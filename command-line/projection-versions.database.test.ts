@@ -11,9 +11,9 @@ import {
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
-import { scaled } from '../test/engines/load.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 import { runCommandLine } from './program.ts';
 
 let world: CommandWorld;

@@ -4,9 +4,9 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
-import { scaled } from '../test/engines/load.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { scaled } from '../testing/load.ts';
 import { runCommandLine } from './program.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -9,6 +9,7 @@ import { type ProjectionStatus, readStatus } from '#shared/projection/status.ts'
 import type { Listed, Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import { createSnapshots, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import { migrateProjector } from '../projector/migrate.ts';
 import type { Command } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
@@ -16,7 +17,7 @@ import { harmless } from './print-event.ts';
 import { megabytes, number } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Projection = Mending & Pick<Installation, 'isDense' | 'config'>;
+export type Projection = Mending & Pick<Installation, 'isDense' | 'config'> & { readonly snapshots: Snapshots };
 
 /** How the database is spoken to: one transaction holds a connection while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
@@ -34,12 +35,14 @@ export const withProjection = async (
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax, ...speaking });
   await demandReadModel(pool);
   await migrateProjector(pool);
-  await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
+  const masterKey = await openMasterKey(config);
+  await using keys = await openPostgresKeyStore({ pool, masterKey });
   await work({
     pool,
     eventLog,
     codec: createCodec({ keys, domain: terminal.domain }),
     tables: tablesOf(terminal.domain),
+    snapshots: createSnapshots({ pool, keys, masterKey }),
     isDense,
     config,
   }).catch(explainPassing);

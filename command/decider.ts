@@ -4,6 +4,11 @@
  */
 export type Decider<State, Command, Event> = {
   readonly initial: State;
+  /** What the fold means: states of another definition are folded anew. Without one, no snapshots are kept. */
+  readonly definition?: string;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
 };
+
+/** What it takes to fold a stream: a decider without its decisions. */
+export type Folding<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'evolve' | 'definition'>;

@@ -9,13 +9,13 @@ import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
-import type { Decider } from './decider.ts';
+import type { Folding } from './decider.ts';
 import { type Known, type States, unwritten } from './states.ts';
 import { createTurns } from './turns.ts';
 
 /** What a command is about: the aggregate, its stream, and how events come of its state. */
 export type Target<State, Event> = {
-  readonly decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>;
+  readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
   /** Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are against it. */
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;

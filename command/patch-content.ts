@@ -33,6 +33,9 @@ export const changesByPatch = <Schema extends z.ZodObject>(
 export const tellsContent = (patch: JsonPatch): boolean =>
   patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
 
+export const namesWhole = (patch: JsonPatch): boolean =>
+  patch.some(({ path, ...rest }) => path === '' || ('from' in rest && rest.from === ''));
+
 /** To say that it differs would be wrong as often as not. */
 const refuseUnknownTests = (unknown: readonly string[], patch: JsonPatch): void => {
   const number = patch.findIndex(({ op, path }) => op === 'test' && unknown.some((each) => isWithin(each, path) || isWithin(path, each)));

@@ -14,6 +14,7 @@ import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { createSnapshots, migrateSnapshots } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
@@ -60,7 +61,14 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, clock, webhooks = WEBHOOK_RULES } = dependencies;
   demandFencing(domain, eventLog);
   const codec = createCodec(dependencies);
-  const base = { domain, log: eventLog, codec, states: createStates({ log: eventLog, codec }) };
+  await migrateSnapshots(pool);
+  const states = createStates({
+    log: eventLog,
+    codec,
+    snapshots: createSnapshots(dependencies),
+    tellUnsaved: (err, stream) => log.warn({ err, stream }, 'A snapshot of a long stream could not be saved.'),
+  });
+  const base = { domain, log: eventLog, codec, states };
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const tellLost: TellLost = (err, stream) =>

@@ -5,13 +5,13 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
-import type { Decider } from './decider.ts';
+import type { Folding } from './decider.ts';
 import type { Known, States } from './states.ts';
 
 export type AppendDependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 
 type Decided<State, Event> = {
-  readonly decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>;
+  readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
   readonly from: Known<State>;
   readonly events: readonly Event[];

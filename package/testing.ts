@@ -1,6 +1,8 @@
-// What the npm package exports as `annals/testing`. None of it depends on a test runner.
+// What the npm package exports as `annals/testing`, for Node's test runner and vitest; all but `describeDomain` works in any.
 import './dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { ID, OWNER, rulesOf } from '#kernel/decide/given.ts';
-export { startForTest, type TestOptions, type TestSystem } from './testing/for-test.ts';
+export { type DescribeOptions, describeDomain } from './testing/describe-domain.ts';
+export { startForTest } from './testing/for-test.ts';
+export type { TestOptions, TestSystem } from './testing/test-system.ts';

@@ -8,7 +8,7 @@ import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
 
 let world: CommandWorld;

@@ -6,7 +6,7 @@ import { rebuild } from '#shared/projection/rebuild.ts';
 import { readStatus } from '#shared/projection/status.ts';
 import { createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { startProjector } from './service.ts';
 
 test('on tables of another release the projector says what to do, and goes on by itself once that was done', async () => {

@@ -15,8 +15,8 @@ import {
 } from '../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
+import { until } from '../testing/until.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let world: CommandWorld;

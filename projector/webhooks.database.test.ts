@@ -4,7 +4,7 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { as, by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
 import { TOLD_SCOPES } from '../test/engines/policy.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 
 let world: CommandWorld;
 let side: CommandSide;

@@ -9,9 +9,9 @@ import { openReadPosition, type ReadPosition } from '#shared/read-model/read-pos
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
 import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
-import { until } from '../test/engines/until.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { serveRoutes } from '../test/serve.ts';
+import { until } from '../testing/until.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;

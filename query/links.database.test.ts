@@ -3,8 +3,8 @@ import type { Link } from '#shared/rest/fields.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { SCOPES } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
-import { until } from '../test/engines/until.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
+import { until } from '../testing/until.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
-import { until } from '../test/engines/until.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
+import { until } from '../testing/until.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -5,8 +5,8 @@ import { addComment, as, by, draftArticle } from '../test/engines/command-side.t
 import { OPERATIONS } from '../test/engines/operations.ts';
 import { POLICY, SCOPES } from '../test/engines/policy.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
-import { until } from '../test/engines/until.ts';
 import type { ArticleId, CommentId } from '../test/publishing-ids.ts';
+import { until } from '../testing/until.ts';
 
 let world: ReadWorld;
 const askers: Record<string, Asker | null> = {};

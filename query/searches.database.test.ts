@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startDeadline } from './engines/load.ts';
+import { startDeadline } from '../testing/load.ts';
 
 const root = join(import.meta.dirname, '..');
 const DEADLINE_MS = 60_000;

@@ -6,9 +6,8 @@ import { findViolations } from './boundaries.ts';
 const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
-  const paths = globSync('{command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}/**/*.ts', {
-    cwd: root,
-  });
+  const folders = 'command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain,client,package,testing';
+  const paths = globSync(`{${folders}}/**/*.ts`, { cwd: root, exclude: (path) => path.includes('package/create/template') });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };
 
@@ -36,6 +35,11 @@ test.each([
   ['the domain from the kernel', 'kernel/x.ts', `import { x } from '#domain/x.ts';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
+  ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],
+  ['the tests, from what authors test with', 'testing/describe-domain/x.ts', `import { x } from '../../test/engines/x.ts';`],
+  ['the tests, from the package', 'package/testing/x.ts', `import { x } from '../../test/x.ts';`],
+  ['a test runner, from what authors test with', 'testing/x.ts', `import { expect } from 'vitest';`],
+  ['the domain, from what authors test with', 'testing/x.ts', `import { x } from '#domain/x.ts';`],
   ['a driver in a role', 'command/send.ts', `import pg from 'pg';`],
   ['a type of a driver in a role', 'command/send.ts', `import type pg from 'pg';`],
   ['a part of a driver', 'shared/http/x.ts', `import { x } from '@eventstore/db-client/generated/x.js';`],
@@ -92,6 +96,8 @@ test('a circle by way of a third file is found once', () => {
 
 test.each([
   ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
+  ['roles, in what authors test with', 'testing/describe-domain/x.ts', `import { x } from '../../query/sources.ts';`],
+  ['the test runner where one is chosen', 'package/testing/runner.ts', `const x = await import('vitest');`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['I/O in the demo of the domain', 'domain/demo/x.ts', `import net from 'node:net';`],
   ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],

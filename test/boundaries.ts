@@ -7,6 +7,13 @@ type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
 const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'audit', 'command-line', 'shared', 'kernel', 'domain'];
 
+/** What is published beside it. Nothing of the repository's own tests is there. */
+const PUBLISHED = [...FOLDERS, 'client', 'package', 'testing'];
+const OF_THE_REPOSITORY = 'test';
+const RUNNER = 'vitest';
+/** Authors of domains choose with what they run their tests. */
+const KNOWS_RUNNER = 'package/testing/runner.ts';
+
 /** What an operator does by hand is done by the parts of the roles themselves. */
 const COMPOSING = 'command-line';
 
@@ -40,11 +47,31 @@ const DECIDER = /^export const \w+: Decider</m;
 /** Everything that breaks a rule, one sentence each. */
 export const findViolations = (sources: Sources): string[] => {
   const bound = [...sources.keys()].filter(isBound);
-  return [...bound.flatMap((path) => violationsOf(path, sources)), ...circlesAmong(bound, sources)];
+  const published = [...sources.keys()].filter(isPublished);
+  return [
+    ...bound.flatMap((path) => violationsOf(path, sources)),
+    ...published.flatMap((path) => importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => strayTests(path, specifier))),
+    ...circlesAmong(published, sources),
+  ];
 };
 
 /** Tests may import anything, and so may what composes: the files at the root and the command line. */
 const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
+
+const isPublished = (path: string): boolean => PUBLISHED.includes(folderOf(path)) && !path.endsWith('.test.ts');
+
+const strayTests = (path: string, specifier: string): string[] => {
+  if (specifier === RUNNER && path !== KNOWS_RUNNER)
+    return [`${path} imports ${specifier}: what is published depends on no test runner, and ${KNOWS_RUNNER} alone knows them.`];
+  // Roles import nothing but themselves and #shared anyway.
+  const isRole = FOLDERS.includes(folderOf(path)) && folderOf(path) !== COMPOSING;
+  const target = localTarget(path, specifier);
+  if (isRole || target === undefined) return [];
+  if (folderOf(target) === OF_THE_REPOSITORY) return [`${path} imports ${specifier}: the tests of the repository are not published.`];
+  if (folderOf(path) === 'testing' && folderOf(target) === 'domain')
+    return [`${path} imports ${specifier}: the domain is given to what tests it.`];
+  return [];
+};
 
 const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
 

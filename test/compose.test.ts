@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scaled } from './engines/load.ts';
+import { scaled } from '../testing/load.ts';
 
 /** Docker Compose itself needs an engine to run anything; what it makes of the file is told by the library that it reads it with. */
 const run = promisify(execFile);

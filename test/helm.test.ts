@@ -8,8 +8,8 @@ import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { loadConfig } from '#shared/process/config.ts';
 import { SETTINGS } from '#shared/process/settings.ts';
+import { scaled } from '../testing/load.ts';
 import { callHelm, helmMissing, installHelm, readSchemas, schemasMissing } from './engines/helm.ts';
-import { scaled } from './engines/load.ts';
 
 /** The chart, rendered as Helm does, held against what Kubernetes takes and against the code. No cluster is needed, and none was tried. */
 if (helmMissing !== undefined) process.stderr.write(`test/helm.test.ts: left out, because ${helmMissing}.\n`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { scaled, slownessOf, startDeadline } from './engines/load.ts';
-import { until } from './engines/until.ts';
+import { scaled, slownessOf, startDeadline } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 
 test.each([
   ['a quiet machine', 0, 1],

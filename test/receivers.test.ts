@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
-import { scaled } from './engines/load.ts';
-import { until } from './engines/until.ts';
 
 /** What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really signed. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -22,8 +22,12 @@ const DEADLINE_MS = 20_000;
 type Receiver = AsyncDisposable & { readonly url: string; received(): readonly string[]; complaints(): string };
 
 /** As the page says to start it. */
-const startListening = async (command: string): Promise<Receiver> => {
+const startShown = (command: string): Promise<Receiver> => {
   expect(PAGE).toContain(`\n${command}\n`);
+  return startListening(command);
+};
+
+const startListening = async (command: string): Promise<Receiver> => {
   const port = await freePort();
   const example: Example = startExample(command, { WEBHOOK_SECRET: `${SECRET} ${FORMER}`, PORT: String(port) });
   await until(example.complaints, (text) => text.includes('listening'), DEADLINE_MS);
@@ -79,8 +83,10 @@ const hasPython = (): boolean => {
 };
 
 const RECEIVERS: readonly (readonly [name: string, start: () => Promise<Receiver>])[] = [
-  ['receive-webhook.js', () => startListening('node docs/examples/receive-webhook.js')],
-  ...(hasPython() ? [['receive-webhook.py', () => startListening('python3 docs/examples/receive-webhook.py')] as const] : []),
+  ['receive-webhook.js', () => startShown('node docs/examples/receive-webhook.js')],
+  ...(hasPython() ? [['receive-webhook.py', () => startShown('python3 docs/examples/receive-webhook.py')] as const] : []),
+  ['receive-webhook-express.js', () => startShown('node docs/examples/receive-webhook-express.js')],
+  ['receive-webhook-next.js', () => startListening('node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js')],
   ['receive-webhook.sh', startCgi],
 ];
 
@@ -157,7 +163,7 @@ test.each(RECEIVERS.filter(([name]) => !name.endsWith('.sh')))('%s does once wha
 });
 
 test('send-webhook.sh sends what a receiver takes, and with another secret what it does not', async () => {
-  await using receiver = await startListening('node docs/examples/receive-webhook.js');
+  await using receiver = await startShown('node docs/examples/receive-webhook.js');
   for (const [secret, status] of [
     [SECRET, '204'],
     [STRANGE, '401'],

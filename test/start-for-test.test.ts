@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { expenses } from '../examples/expenses/domain/domain.ts';
 import { startForTest } from '../package/testing/for-test.ts';
 import { createTestDatabase } from '../package/testing/test-database.ts';
-import { inDatabase } from './engines/search-everywhere.ts';
-import { until } from './engines/until.ts';
+import { inDatabase } from '../testing/database/search-everywhere.ts';
+import { until } from '../testing/until.ts';
 
 test('starts a whole system, with clients by role, whose timers fire when time is moved', async () => {
   await using annals = await startForTest(expenses);

@@ -17,8 +17,8 @@ import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
+import { askersOf, callerOf, randomOf } from '../testing/describe-domain/readings.ts';
 import { context } from './codec-setting.ts';
-import { askersOf, callerOf, randomOf } from './readings.ts';
 
 /**
  * What a follower is told, for any domain: exactly the events of which the condition, read in memory of the states before and after,

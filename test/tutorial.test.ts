@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openHandBrowser } from './engines/browser-by-hand.ts';
+import { openHandBrowser } from '../testing/http/browser-by-hand.ts';
+import { until } from '../testing/until.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
-import { until } from './engines/until.ts';
 
 /** The first hour, as the page tells it: its own blocks, in their order. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../docs/tutorial.md', import.meta.url), 'utf8'));

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
-import { scaled } from '../test/engines/load.ts';
-import { until } from '../test/engines/until.ts';
-import type { Received } from '../test/engines/webhook-sink.ts';
+import type { Received } from '../testing/http/webhook-sink.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 
 /** A dispatcher at work, with a receiver that does as its path says. */
 const resources = new AsyncDisposableStack();

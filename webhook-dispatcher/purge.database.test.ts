@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
-import { scaled } from '../test/engines/load.ts';
-import { until } from '../test/engines/until.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
 import type { DispatcherDependencies } from './service.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createDispatchWorld } from '../test/engines/dispatch-world.ts';
-import { until } from '../test/engines/until.ts';
+import { until } from '../testing/until.ts';
 import { startDispatcher } from './service.ts';
 
 test('a replay since a time begins there, and not with the first event', async () => {

@@ -4,9 +4,9 @@ import type { WebhookId } from '#shared/brands.ts';
 import { storeMetadata } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
-import { scaled } from '../test/engines/load.ts';
 import { appendRaw } from '../test/engines/projection.ts';
-import { until } from '../test/engines/until.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;

@@ -5,9 +5,9 @@ import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
-import { scaled } from '../test/engines/load.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
-import { until } from '../test/engines/until.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 import type { Sender } from './deliver/delivery.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
@@ -124,11 +124,13 @@ test('keeps to the rate', async () => {
   await world.publish(12);
   await world.untilDeliveries(webhookId, 'due', 12);
   await using process = openProcess();
+  // On a busy machine the first may arrive late, so what is counted from is the start.
+  const startedMs = Date.now();
   await process.run(webhookId);
   const times = receivedAt('/rate').map(({ atMs }) => atMs);
   expect(times).toHaveLength(12);
   // Two at once, and ten more in half a second; clocks and timers are a little apart.
-  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(450);
+  expect((times.at(-1) ?? 0) - startedMs).toBeGreaterThan(450);
 });
 
 test('sends nothing for a while to what does nothing but fail, and then one alone', async () => {

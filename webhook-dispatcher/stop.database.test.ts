@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
-import { scaled } from '../test/engines/load.ts';
-import { until } from '../test/engines/until.ts';
+import { scaled } from '../testing/load.ts';
+import { until } from '../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;

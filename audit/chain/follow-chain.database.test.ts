@@ -6,7 +6,7 @@ import type { EventId, StreamName } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { hashesOf } from './block-of.ts';
 
 describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => {

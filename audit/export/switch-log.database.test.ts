@@ -12,8 +12,8 @@ import { callLine } from '../../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, draftArticle } from '../../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
-import { scaled } from '../../test/engines/load.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { startAudit } from '../service.ts';
 import { IDENTITIES, POSITIONS } from './switch-log.ts';
 

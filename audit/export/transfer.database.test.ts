@@ -6,9 +6,9 @@ import { type CommandWorld, createCommandWorld } from '../../test/engines/comman
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { createReadWorld } from '../../test/engines/read-world.ts';
 import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
+import { scaled } from '../../testing/load.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
 const resources = new AsyncDisposableStack();

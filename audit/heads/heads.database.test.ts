@@ -5,7 +5,7 @@ import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
 import { endorsementText, isSignedBy, readAuditKeys, rotateAuditKey, thumbprint } from '#shared/audit/signing-keys.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';
 import { HeadsDisagree } from './reconcile.ts';
 import { createPublisher, startHeads } from './service.ts';

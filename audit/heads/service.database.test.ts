@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { readHeadFile } from './head-files.ts';
 import { createPublisher, startHeads } from './service.ts';
 

@@ -7,7 +7,7 @@ import { listScratch } from '#shared/read-model/scratch-schemas.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { replay } from './replay.ts';
 
 describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {

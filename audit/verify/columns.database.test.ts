@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
-import { otherThan } from '../../test/engines/other-than.ts';
 import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { otherThan } from '../../testing/database/other-than.ts';
 
 let world: VerifyWorld;
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import { release } from '#shared/projection/release.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { until } from '../../test/engines/until.ts';
 import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { until } from '../../testing/until.ts';
 import { summaryOf } from './summary.ts';
 
 /** What excuses a difference, and who only says that it does. */

@@ -10,6 +10,7 @@ import type { Progress } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
+import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { ChainCheckOptions } from '../chain/verify-chain.ts';
 
 export type Verification = Mending &
@@ -19,6 +20,7 @@ export type Verification = Mending &
     /** Whether rows are made and compared, or only the log and its chain are checked. */
     readonly isOfReadModel: boolean;
     readonly showPersonal: boolean;
+    readonly snapshots: Pick<Snapshots, 'find'>;
     readonly signal: AbortSignal;
     /** Lets others have their turn, after so much work. */
     readonly pause?: (workedMs: number) => Promise<void>;

@@ -10,6 +10,7 @@ import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { makeScratch } from '../scratch.ts';
+import { checkSnapshots } from './check-snapshots.ts';
 import { readLeftOut } from './exceptions.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
@@ -72,6 +73,8 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   // The projector may be behind: the rest of the log is checked all the same.
   await takeUpTo(proving, plan.end, false);
   if (plan.isLive) await tellStandstill(verification, findings);
+  verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
+  await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
   await inTransaction(pool, (connection) => checkPlaces(connection, schema, findings));
   const { head, chained, signed, unproven, ...chainFound } = await chain.end({ isWhole: passage.position() >= plan.end && plan.isWhole });

@@ -9,7 +9,7 @@ import { rebuild } from '#shared/projection/rebuild.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
 import { step } from './step.ts';
 

@@ -9,7 +9,7 @@ import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
 import { startWatch } from './service.ts';
 import { step } from './step.ts';

@@ -4,7 +4,7 @@ import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
 

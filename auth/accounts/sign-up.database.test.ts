@@ -14,7 +14,7 @@ import { mortal, registerUser } from '../../test/engines/command-side.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { NO_BLOBS } from '../../test/engines/no-blobs.ts';
 import { NO_ERASURES } from '../../test/engines/no-erasures.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { openDirectory } from './directory.ts';
 import { type Applicant, signUp } from './sign-up.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { createTurns, TooBusy } from './turns.ts';
 
 /** Work that goes on until it is let go. */

@@ -5,9 +5,9 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { type ClientWorld, createClientWorld, WEB } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
-import { scaled } from '../../test/engines/load.ts';
-import { until } from '../../test/engines/until.ts';
 import { nowS } from '../../test/token-mint.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type Clients, createClients } from './clients.ts';

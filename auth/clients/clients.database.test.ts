@@ -14,7 +14,7 @@ import {
   WEB,
 } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 let world: ClientWorld;
 beforeAll(async () => {

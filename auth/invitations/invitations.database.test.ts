@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anAddress, password, titleOf } from '../../test/engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { minutesLater, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anAddress } from '../../test/engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { as, by } from '../../test/engines/command-side.ts';
 import { openOwnAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 const refused = anAddress();
 let smtp: SmtpReceiver;

@@ -6,7 +6,7 @@ import { type OwnAccount, openOwnAccount, signInToAccount, somebodyAt } from '..
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { openCodeApp, setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { password, titleOf } from '../../test/engines/account-visit.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { credentialsOf, openAccountWorld, openOwnAccount, signInToAccount } from '../../test/engines/own-account.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 /** How somebody ends what can be done in their name: by another password, application by application, browser by browser. */
 const world = openAccountWorld();

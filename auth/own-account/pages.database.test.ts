@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { titleOf } from '../../test/engines/account-visit.ts';
-import { openHandBrowser, type Seen } from '../../test/engines/browser-by-hand.ts';
 import {
   credentialsOf,
   minutesLater,
@@ -9,7 +8,8 @@ import {
   openOwnAccount,
   type Somebody,
 } from '../../test/engines/own-account.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 const world = openAccountWorld();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { anAddress, password, titleOf } from '../../test/engines/account-visit.ts';
-import { openHandBrowser, type Seen } from '../../test/engines/browser-by-hand.ts';
 import { openAccountWorld, signInToAccount } from '../../test/engines/own-account.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 const world = openAccountWorld();
 

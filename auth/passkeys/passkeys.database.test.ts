@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf, verifier } from '../../test/engines/account-visit.ts';
 import { passkeyFormIn } from '../../test/engines/authenticator.ts';
-import type { Seen } from '../../test/engines/browser-by-hand.ts';
 import { minutesLater, type OwnAccount, openAccountWorld, openOwnAccount } from '../../test/engines/own-account.ts';
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
-import { until } from '../../test/engines/until.ts';
+import type { Seen } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 import { removePasskeysOf } from './passkeys.ts';
 
 const world = openAccountWorld({ isNamed: true });

@@ -4,12 +4,12 @@ import type { StreamName, UserId } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { as, by } from '../../test/engines/command-side.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 let smtp: SmtpReceiver;
 let site: AccountsSite;

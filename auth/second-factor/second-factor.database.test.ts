@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { titleOf } from '../../test/engines/account-visit.ts';
 import { openAccountWorld, openOwnAccount, type Somebody, signInToAccount } from '../../test/engines/own-account.ts';
 import { givePassword, openCodeApp, recoveryCodesIn, setUpCodes, somebodyWithCodes } from '../../test/engines/second-factor.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 const world = openAccountWorld();
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf } from '../../test/engines/account-visit.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { credentialsOf, minutesLater, openAccountWorld, openOwnAccount, type Somebody } from '../../test/engines/own-account.ts';
 import { givePassword, somebodyWithCodes } from '../../test/engines/second-factor.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 
 const world = openAccountWorld();
 const withCodes = () => somebodyWithCodes(world);

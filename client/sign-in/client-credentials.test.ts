@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { decodeJwt } from 'jose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { createClient } from '../client.ts';
 import { clientCredentials } from './client-credentials.ts';
 
@@ -12,6 +13,7 @@ let open: AsyncDisposableStack;
 let url: string;
 let forms: { readonly form: string; readonly authorization: string | undefined }[];
 let answers: { readonly status: number; readonly body: object; readonly headers?: Record<string, string> }[];
+let proofs: string[];
 let refused: Set<string>;
 let sentWith: (string | undefined)[];
 let lifetimeSeconds: number;
@@ -20,9 +22,10 @@ let gate: Promise<void>;
 
 beforeEach(async () => {
   open = new AsyncDisposableStack();
-  [forms, answers, refused, sentWith, lifetimeSeconds, gate] = [[], [], new Set(), [], 300, Promise.resolve()];
+  [forms, answers, proofs, refused, sentWith, lifetimeSeconds, gate] = [[], [], [], new Set(), [], 300, Promise.resolve()];
   const server = createServer(async (request, response) => {
-    const { authorization } = request.headers;
+    const { authorization, dpop } = request.headers;
+    if (dpop !== undefined) proofs.push(String(dpop));
     const send = (status: number, body: object, headers = {}) =>
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
     if (request.url !== '/token') {
@@ -87,6 +90,23 @@ test('a token that is refused everywhere at once is renewed once', async () => {
   refused.add('Bearer t2').add('Bearer t3');
   await expect(client.articles.get(7)).rejects.toMatchObject({ status: 401 });
   expect(forms).toHaveLength(3);
+});
+
+test('with DPoP every request has a proof of its own, and a nonce that is asked for', async () => {
+  answers = [
+    { status: 400, body: { error: 'use_dpop_nonce' }, headers: { 'DPoP-Nonce': 'one' } },
+    { status: 200, body: { access_token: 't1', token_type: 'DPoP', expires_in: 300 } },
+  ];
+  const client = clientOf({ dpop: true });
+  await allOf(3, () => client.articles.get(7));
+  expect(sentWith).toEqual(Array(3).fill('DPoP t1'));
+  const told = proofs.map((proof) => decodeJwt(proof));
+  expect(told.map(({ htu, nonce, ath }) => [new URL(String(htu)).pathname, nonce, typeof ath])).toEqual([
+    ['/token', undefined, 'undefined'],
+    ['/token', 'one', 'undefined'],
+    ...Array(3).fill(['/articles/7', 'one', 'string']),
+  ]);
+  expect(new Set(told.map(({ jti }) => jti)).size).toBe(5);
 });
 
 test('what is refused for good is a problem by its code, and the next request asks again', async () => {

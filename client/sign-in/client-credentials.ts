@@ -1,35 +1,44 @@
 import type { Session } from '../session.ts';
-import { requestToken, type TokenOptions } from './token-endpoint.ts';
+import { unlessAborted } from '../wait.ts';
+import { createProver, type KeyPair, newKeyPair } from './dpop.ts';
+import { type AccessToken, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
 
 export type ClientCredentials = TokenOptions & {
   readonly clientId: string;
   readonly clientSecret: string;
   /** Without them, the default scopes of the client. */
   readonly scopes?: readonly string[];
+  /** Binds the tokens to a key that only this process has (RFC 9449). */
+  readonly dpop?: boolean;
 };
 
-type Headers = Readonly<Record<string, string>>;
 /** A token, or the request of one. */
-type Kept = { readonly asked: Promise<Headers>; headers?: Headers; renewAtMs: number };
+type Kept = { readonly asked: Promise<AccessToken>; authorization?: string; renewAtMs: number };
 
 /**
  * A service signs in as itself (RFC 6749, 4.4). Its access token is kept until shortly before it runs out; all requests
  * share it, and wait for the same request of another.
  */
-export const clientCredentials = ({ clientId, clientSecret, scopes, ...options }: ClientCredentials): Session => {
+export const clientCredentials = ({ clientId, clientSecret, scopes, dpop = false, ...options }: ClientCredentials): Session => {
   const basic = `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`;
   const session: Session = { authorize: async () => ({ Authorization: basic }) };
   const form = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) };
+  let keyPair: Promise<KeyPair> | undefined;
+  const keyPairOnce = () => {
+    keyPair ??= newKeyPair();
+    return keyPair;
+  };
+  const prover = dpop ? createProver(keyPairOnce) : undefined;
   let kept: Kept | undefined;
 
   const request = (): Kept => {
-    const asking = async (): Promise<Headers> => {
+    const asking = async (): Promise<AccessToken> => {
       const beganMs = Date.now();
       try {
-        const { token, lifetimeMs } = await requestToken({ ...options, session, form });
-        requested.renewAtMs = beganMs + lifetimeMs - Math.min(lifetimeMs * EARLY_SHARE_MAX, EARLY_MS);
-        requested.headers = { Authorization: `Bearer ${token}` };
-        return requested.headers;
+        const token = await requestToken({ ...options, session, form, prover });
+        requested.renewAtMs = beganMs + usableMs(token);
+        requested.authorization = authorizationBy(token);
+        return token;
       } catch (error) {
         // The next request asks again.
         if (kept === requested) kept = undefined;
@@ -41,27 +50,17 @@ export const clientCredentials = ({ clientId, clientSecret, scopes, ...options }
   };
 
   return {
-    authorize({ signal }) {
+    async authorize({ method, url, signal }) {
       if (kept === undefined || Date.now() >= kept.renewAtMs) kept = request();
-      return unlessAborted(kept.asked, signal);
+      const token = await unlessAborted(kept.asked, signal);
+      return { Authorization: authorizationBy(token), ...(prover && { DPoP: await prover.prove({ method, url, ...token }) }) };
     },
-    async refused(_response, headers) {
-      if (kept?.headers === headers) kept = undefined;
+    async refused(response, { Authorization: sent, DPoP: proof = '' }) {
+      if (await prover?.asksForNonce(proof, response)) return true;
+      if (kept !== undefined && kept.authorization === sent) kept = undefined;
       return true;
     },
   };
 };
 
-/** A request that takes its time still arrives with a valid token. */
-const EARLY_MS = 30_000;
-const EARLY_SHARE_MAX = 0.2;
-
-/** Other requests go on waiting for the same promise. */
-const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-};
+const authorizationBy = ({ type, token }: AccessToken): string => `${type} ${token}`;

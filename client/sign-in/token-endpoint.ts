@@ -1,6 +1,8 @@
 import { Problem } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type Fetch, LIMITS, type Limits, send } from '../transport.ts';
+import { type Prover, provingFetch } from './dpop.ts';
+import { claimsIn } from './encoding.ts';
 
 /** Requests of access tokens (RFC 6749). What may pass is tried again, as every request of the client. */
 
@@ -10,31 +12,85 @@ export type TokenOptions = Partial<Limits> & {
   readonly fetch?: Fetch;
 };
 
-export type AccessToken = { readonly token: string; readonly lifetimeMs: number };
+export type AccessToken = {
+  readonly token: string;
+  readonly type: 'Bearer' | 'DPoP';
+  readonly lifetimeMs: number;
+  readonly refreshToken: string | undefined;
+  /** By how much the server's clock is ahead of ours, as far as the token says when it was issued. */
+  readonly aheadMs: number;
+};
 
-type Asked = TokenOptions & { readonly session: Session; readonly form: Readonly<Record<string, string>> };
+type Asked = TokenOptions & {
+  readonly session: Session;
+  readonly form: Readonly<Record<string, string>>;
+  /** Of a key that the token shall be bound to. */
+  readonly prover?: Prover | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
-export const requestToken = async ({ url, form, session, fetch = globalThis.fetch, ...limits }: Asked): Promise<AccessToken> => {
-  const response = await send(
+export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind(globalThis), ...asked }: Asked): Promise<AccessToken> => {
+  const beganMs = Date.now();
+  const proving = prover === undefined ? fetch : provingFetch(fetch, prover);
+  const response = await postForm('/token', form, { ...asked, fetch: proving });
+  return tokenIn(await response.text(), prover === undefined ? 'Bearer' : 'DPoP', beganMs);
+};
+
+type Posting = TokenOptions & Pick<Asked, 'session' | 'signal'>;
+
+/** To an endpoint of the authorization server. */
+export const postForm = (
+  path: string,
+  form: Readonly<Record<string, string>>,
+  { url, session, signal, fetch = globalThis.fetch.bind(globalThis), ...limits }: Posting,
+): Promise<Response> =>
+  send(
     { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, init)) },
     {
       method: 'POST',
-      url: `${String(url).replace(/\/+$/, '')}/token`,
+      url: `${String(url).replace(/\/+$/, '')}${path}`,
       headers: { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       isRepeatable: true,
+      signal,
     },
   );
-  return tokenIn(await response.text());
-};
+
+/** A request that takes its time still arrives with a valid token. */
+const EARLY_MS = 30_000;
+const EARLY_SHARE_MAX = 0.2;
+
+/** How long a token is used before another is asked for. */
+export const usableMs = ({ lifetimeMs }: Pick<AccessToken, 'lifetimeMs'>): number =>
+  lifetimeMs - Math.min(lifetimeMs * EARLY_SHARE_MAX, EARLY_MS);
 
 const MS_PER_SECOND = 1_000;
 
-const tokenIn = (text: string): AccessToken => {
-  const { access_token: token, token_type: type, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY } = answerIn(text);
-  if (typeof token !== 'string' || String(type).toLowerCase() !== 'bearer')
-    throw new Problem({ code: 'unexpected_answer', status: 200, message: 'the answer of the token endpoint is no bearer token' });
-  return { token, lifetimeMs: Number(lifetimeSeconds) * MS_PER_SECOND };
+const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): AccessToken => {
+  const answer = answerIn(text);
+  const { access_token: token, token_type: given, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY, refresh_token } = answer;
+  if (typeof token !== 'string' || String(given).toLowerCase() !== type.toLowerCase()) {
+    const message = `the answer of the token endpoint is no ${type === 'Bearer' ? 'bearer' : type} token`;
+    throw new Problem({ code: 'unexpected_answer', status: 200, message });
+  }
+  return {
+    token,
+    type,
+    lifetimeMs: Number(lifetimeSeconds) * MS_PER_SECOND,
+    refreshToken: typeof refresh_token === 'string' ? refresh_token : undefined,
+    aheadMs: aheadBy(token, beganMs),
+  };
+};
+
+/**
+ * The token was issued some time between the request and the answer, which may be long if the server was away: within that, nothing is
+ * wrong with the clock. A token that is no JWT says nothing.
+ */
+const aheadBy = (token: string, beganMs: number): number => {
+  const { iat } = claimsIn(token);
+  if (typeof iat !== 'number') return 0;
+  const issuedMs = iat * MS_PER_SECOND;
+  return Math.max(0, issuedMs - Date.now()) + Math.min(0, issuedMs + MS_PER_SECOND - beganMs);
 };
 
 const answerIn = (text: string): Readonly<Record<string, unknown>> => {

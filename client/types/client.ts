@@ -360,7 +360,7 @@ type Kernel<D> = {
     /** A signed address, good for some minutes, for where no token can be sent, as in `<img>`. */
     address(path: string, options?: ReadOptions): Promise<{ readonly href: string; readonly expiresAt: string }>;
   };
-  /** Whatever else there is, such as `/webhooks`, as safe as all requests. */
+  /** Whatever else there is, such as `/webhooks`. What is no `GET` is sent once; with an `idempotencyKey`, which the path must know, it is retried as all writes are. */
   request(method: string, path: string, body?: unknown, options?: WriteOptions & ReadOptions): Promise<Response>;
   /** The same client, and for each of its requests these options, unless they say something else. */
   with(options: ReadOptions & WriteOptions): Client<D>;

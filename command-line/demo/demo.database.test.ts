@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
 import { publishing } from '#domain/publishing.ts';
-import { openHandBrowser } from '../../test/engines/browser-by-hand.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
-import { openPeople } from '../../test/engines/installation-people.ts';
-import { scaled } from '../../test/engines/load.ts';
-import { type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
-import { until } from '../../test/engines/until.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { runCommandLine } from '../program.ts';
 
 const FILLS_MS = scaled(240_000);

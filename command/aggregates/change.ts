@@ -14,7 +14,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { demand } from '../handler.ts';
-import { changesByPatch, tellsContent } from '../patch-content.ts';
+import { changesByPatch, namesWhole, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
 import { bothOf } from './seen.ts';
@@ -33,13 +33,14 @@ export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 /** An edit by a JSON patch. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const formByPatch = patchesOf(parts.domain, kind, command);
-  const reads = ['read', ...partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []))];
+  const toParts = partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []));
   return change(parts, {
     kind,
     command,
     formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
-      if (tellsContent(patch)) for (const right of reads) demandTo(right);
+      // Of the parts that it names, the rights were asked for already; the whole has all of them.
+      if (tellsContent(patch)) for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
       return formByPatch(patch, state);
     },
   });

@@ -22,8 +22,8 @@ import {
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
-import { until } from '../../test/engines/until.ts';
 import { lending } from '../../test/toy/lending.ts';
+import { until } from '../../testing/until.ts';
 
 const OPEN_MAX = 3;
 const RUNS = 4;

@@ -61,6 +61,8 @@ const itemsWritten = (kind: Kind, command: CommandInfo, list: NonNullable<Comman
   return {
     isGone(form, fields, mayRead) {
       if (mayRead(part.name)) return false;
+      // Of a list that is hidden as a whole, no answer may depend on what is in it.
+      if (part.of === always) throw new Rejection('forbidden');
       if (command.kind === 'addItem') {
         if (isIn(form)) throw new Rejection('forbidden');
         return false;

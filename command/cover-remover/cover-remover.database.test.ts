@@ -5,8 +5,8 @@ import { publishing } from '#domain/publishing.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
-import { until } from '../../test/engines/until.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
+import { until } from '../../testing/until.ts';
 import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
 
 let world: ReadWorld;

@@ -12,7 +12,7 @@ import {
   createCommandWorld,
   registerUser,
 } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { erase } from './erasures.ts';
 
 let world: CommandWorld;

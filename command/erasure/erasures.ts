@@ -10,6 +10,7 @@ import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { deleteSnapshotsOf } from '#shared/snapshots/snapshots.ts';
 import { goneAmong } from '../process-manager/membership.ts';
 import { userStream } from '../users/user.ts';
 
@@ -32,6 +33,7 @@ export const catchUpWithErasures = async ({ domain, pool, erasures, gateway, log
   const destroyed = await selectDestroyed(pool);
   await erasures.note(destroyed.map(({ subject, destroyedAt }) => ({ userId: subject, at: destroyedAt.toISOString(), event: null })));
   const listed = (await erasures.read()).map(({ userId }) => userId);
+  await deleteSnapshotsOf(pool, listed);
   // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
     log.error({ err }, 'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.'),
@@ -64,5 +66,6 @@ export type EraseDependencies = {
 export const erase = async ({ domain, pool, keys, erasures }: EraseDependencies, userId: UserId, event: EventId): Promise<void> => {
   await erasures.note([{ userId, at: new Date().toISOString(), event }]);
   await keys.destroy(userId);
+  await deleteSnapshotsOf(pool, [userId]);
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, [userId]);
 };

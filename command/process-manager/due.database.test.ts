@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type CommandWorld, createCommandWorld } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
 import { budgets } from '../../test/toy/budgets.ts';
+import { until } from '../../testing/until.ts';
 import type { Fence } from './fence.ts';
 import { dueOf } from './parked.ts';
 import { inTurn, nextTasks } from './tasks.ts';

@@ -13,7 +13,7 @@ import {
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 let world: CommandWorld;
 let side: CommandSide;

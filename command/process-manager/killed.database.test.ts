@@ -8,8 +8,8 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { by, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
 import { type RoleProcess, startRole } from '../../test/engines/role-process.ts';
-import { until } from '../../test/engines/until.ts';
 import { budgets } from '../../test/toy/budgets.ts';
+import { until } from '../../testing/until.ts';
 
 const give = async (to: CommandGateway, command: Command): Promise<number> => (await to.send(command as never, by(system))).id;
 

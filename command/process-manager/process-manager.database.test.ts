@@ -12,8 +12,8 @@ import {
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
 import type { CommentId } from '../../test/publishing-ids.ts';
+import { until } from '../../testing/until.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;

@@ -20,8 +20,8 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
 import { budgets } from '../../test/toy/budgets.ts';
+import { until } from '../../testing/until.ts';
 import { noteReactions } from './note-reactions.ts';
 import { startRetrying } from './retry-parked.ts';
 import { createLook } from './timers.ts';

@@ -11,8 +11,8 @@ import { demandMoving } from '#shared/follower/observe-follower.ts';
 import { createLog } from '#shared/process/log.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
 import { requests } from '../../test/toy/requests.ts';
+import { until } from '../../testing/until.ts';
 import { declareReactions, forgetUnseen, takeBack } from './declaration.ts';
 import { type Fence, Overtaken } from './fence.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { until } from '../../test/engines/until.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+import { until } from '../../testing/until.ts';
 
 /** A log that holds back the appends to articles, as long as it is told to. */
 const gate = { held: undefined as Promise<void> | undefined, waiting: 0 };

@@ -7,8 +7,8 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import { until } from '../../test/engines/until.ts';
 import { ARTICLE, createWriteWorld, make, type Written } from '../../test/engines/write-world.ts';
+import { until } from '../../testing/until.ts';
 
 /** What happens to whatever is appended next. */
 let outage: 'after the append' | undefined;

@@ -8,7 +8,7 @@ import { parseBlobName } from '#shared/blobs/blob-name.ts';
 import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
 import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 let world: CoverWorld;
 beforeAll(async () => {

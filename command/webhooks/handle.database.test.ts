@@ -16,7 +16,7 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { webhookStream } from './webhook.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;

@@ -3,7 +3,7 @@ import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { as, by, type CommandSide, createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 const PER_OWNER_MAX = 3;
 

@@ -1,8 +1,10 @@
 // Over 200 lines, because one domain is read here in every way that a condition can be.
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { describeReadings } from '../../test/readings.ts';
+import { runner } from '../../test/describe/host.ts';
+import { createDatabase } from '../../test/engines/database.ts';
 import { describeTold } from '../../test/told.ts';
 import { support } from '../../test/toy/support.ts';
+import { describeReadings } from '../../testing/describe-domain/readings.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
 
@@ -214,6 +216,7 @@ const task = aggregate('task', {
 });
 
 const conditions = assemble(base, [team, claim, remark, reply, union, crew, task]);
-describeReadings(conditions);
-describeReadings(support);
+const host = { runner, createDatabase };
+describeReadings(host, conditions);
+describeReadings(host, support);
 describeTold(conditions);

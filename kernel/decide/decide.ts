@@ -49,9 +49,9 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
-        const event = { type: draft.type, data };
-        events.push(event);
-        after = evolve(after, { ...event, metadata });
+        const next = evolve(after, { type: draft.type, data, metadata });
+        events.push({ type: draft.type, data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) } });
+        after = next;
       }
     }
     for (const next of command.next) {
@@ -129,6 +129,8 @@ type Draft = {
   readonly type: string;
   /** Of no event if it would change nothing, and of several only if ranks of items got too long. */
   dataOf(form: Row, state: Present, computed: Row): readonly Row[];
+  /** What it carries of the state that it leads to; of an end, of the one that it ends. */
+  carriedFrom(state: AggregateState): Row;
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
 
@@ -167,10 +169,7 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
     const { fields } = state;
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
-    if (items !== undefined) {
-      const carried = Object.fromEntries(carries.map(([name, key]) => [key, fields[name]]));
-      return items(form, state).map((item) => ({ ...data, ...item, ...carried }));
-    }
+    if (items !== undefined) return items(form, state).map((item) => ({ ...data, ...item }));
     let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
     for (const [name, key] of content) {
       const value = form[key];
@@ -183,9 +182,9 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
       data[key] = computed[name];
       isChanged ||= !areEqual(computed[name], fields[name]);
     }
-    if (!isChanged) return [];
-    for (const [name, key] of carries) data[key] = fields[name];
-    return [data];
+    return isChanged ? [data] : [];
   };
-  return { type: event.type, dataOf, demandUploads: demandOwnUploads(kind, event) };
+  const carriedFrom = (state: AggregateState): Row =>
+    state.status === 'absent' ? {} : Object.fromEntries(carries.map(([name, key]) => [key, state.fields[name]]));
+  return { type: event.type, dataOf, carriedFrom, demandUploads: demandOwnUploads(kind, event) };
 };

@@ -1,6 +1,7 @@
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Command, decisionsOf } from './decide.ts';
 import { type Evolve, evolveOf } from './evolve.ts';
+import { foldDefinitionOf } from './fold-definition.ts';
 import { type Context, lookNowhere } from './guards.ts';
 import { ABSENT, type AggregateState, type Happened } from './state.ts';
 
@@ -8,6 +9,8 @@ import { ABSENT, type AggregateState, type Happened } from './state.ts';
 export type KindDecider = {
   readonly initial: AggregateState;
   readonly evolve: Evolve;
+  /** What its fold means: a state of another definition is folded anew. */
+  readonly definition: string;
   decide(command: Command, state: AggregateState, context?: Context): readonly Happened[];
 };
 
@@ -24,6 +27,7 @@ export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
   const decider: KindDecider = {
     initial: ABSENT,
     evolve,
+    definition: foldDefinitionOf(kind),
     decide(command, state, context = NOBODY) {
       const decide = decisions.get(command.type);
       if (decide === undefined) throw new Error(`${command.type} is no command of ${kind.name}`);

@@ -37,7 +37,7 @@ export const shareFoldOf = (kind: Kind, view: ViewInfo, share: ShareInfo): FoldS
       const { from, isNegative } = source;
       if (typeof from === 'number' || from === 'now') return from === 'now' ? event.metadata.at : from;
       const key = wire(from.field, kind.fields[from.field]);
-      // What an event carries is as it was then; of what may be left out, only what is there was said.
+      // What an event carries is what it recorded; of what may be left out, only what is there was said.
       const isSaid = effect?.kind === 'gives' || !declared?.content.includes(from.field) || key in event.data;
       const value = declared?.carries.includes(from.field) ? event.data[key] : after.fields[from.field];
       if (!isSaid) return undefined;

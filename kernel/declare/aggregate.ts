@@ -42,7 +42,7 @@ type Common<Content, Sets, Carried> = {
   readonly says?: string;
   /** Values that documentation shows in the place of those of the fields; of a change, only these. */
   readonly example?: Sets;
-  /** Values as they are when it happens, recorded in the event, for views. */
+  /** Values as they are after it, recorded in the event, for views; of an end, as they were before it. */
   readonly carries?: readonly Carried[];
   /** Fields that get a value which the declaration says: a value, `now`, `caller`, or `null`. */
   readonly sets?: Sets;

@@ -93,11 +93,10 @@ const sameKey = (keys: readonly string[], one: string, other: string): string =>
 const removalOf = ({ name, keys }: ViewTable): string =>
   `delete from ${name} v using went w where ${sameKey(keys, 'v', 'w')} and v.${SHARES} = 0`;
 
-/** Found by an index for each key that is concerned, because the latest may have gone. */
+/** Found by an index for each key that is concerned, because the latest may have gone: not where only numbers have changed. */
 const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[], { hasOld, hasNew }: Seen): readonly string[] => {
   if (share.latest.length === 0) return [];
   const { name, keys } = view;
-  const concerned = [...(hasNew ? ['came'] : []), ...(hasOld ? ['went'] : [])].map((each) => `select ${keys.join(', ')} from ${each}`);
   const found = share.latest.map((each) => {
     const position = positionOf(each);
     const parts = all
@@ -111,7 +110,19 @@ const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]
   const isOther = share.latest.map((each) => `v.${each} is distinct from f.${each}`).join(' or ');
   return [
     `update ${name} v set ${share.latest.map((each) => `${each} = f.${each}`).join(', ')}, ${CHANGED} = at_position
-         from (select ${keys.map((each) => `k.${each}`).join(', ')}, ${found.join(', ')} from (${concerned.join(' union ')}) k) f
+         from (select ${keys.map((each) => `k.${each}`).join(', ')}, ${found.join(', ')} from (${concernedIn(share, { hasOld, hasNew })}) k) f
          where ${sameKey(keys, 'v', 'f')} and (${isOther})`,
   ];
+};
+
+/** The keys under which a latest value has come, or gone: its position says which one it is. */
+const concernedIn = ({ keys, latest }: ShareTable, { hasOld, hasNew }: Seen): string => {
+  const positions = latest.map(positionOf);
+  const listed = (row: string, columns: readonly string[]) => columns.map((each) => `${row}.${each}`).join(', ');
+  const isThere = (row: string) => positions.map((each) => `${row}.${each} is not null`).join(' or ');
+  if (!(hasOld && hasNew)) return `select distinct ${listed('c', keys)} from ${hasNew ? 'came' : 'went'} c where ${isThere('c')}`;
+  const told = [...keys, ...positions];
+  return `select distinct ${listed('e', keys)} from went w join came c on c.id = w.id
+           cross join lateral (values (${listed('w', keys)}), (${listed('c', keys)})) e (${keys.join(', ')})
+           where row(${listed('w', told)}) is distinct from row(${listed('c', told)}) and (${isThere('w')} or ${isThere('c')})`;
 };

@@ -41,27 +41,37 @@ export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
 export const filesOfAggregate = (aggregate: string): Promise<Files> =>
   read((path) => OF_AGGREGATE.test(path), { aggregate, project: 'my-app' });
 
-/** `dependencies` beside what the template itself needs. */
-export const filesOfProject = async (
-  wanted: Wanted,
-  { dependencies, devDependencies }: Record<'dependencies' | 'devDependencies', Files>,
-): Promise<Files> => {
+type Needed = Record<'dependencies' | 'devDependencies', Files> & {
+  /** Of which packages npm may run the scripts of their installation. */
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scarfSettings: object;
+};
+
+const RUN = {
+  start: 'node main.ts',
+  annals: 'node main.ts',
+  token: 'node main.ts token',
+  test: 'node --test',
+  'test:domain': 'node --test describe-domain.ts',
+  secrets: 'node secrets.ts',
+};
+/** What npm runs in a project; an older Node would not say why it cannot. */
+export const SCRIPTS = {
+  ...Object.fromEntries(Object.keys(RUN).map((script) => [`pre${script}`, 'node demand-node.mjs'])),
+  ...RUN,
+  check: 'tsc',
+};
+
+/** `needed` beside what the template itself has. */
+export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Files> => {
   const manifest = {
     name: wanted.project,
     version: '0.1.0',
     private: true,
     type: 'module',
     engines: { node: '>=22.18' },
-    scripts: {
-      start: 'node main.ts',
-      annals: 'node main.ts',
-      token: 'node main.ts token',
-      test: 'node --test',
-      check: 'tsc',
-      secrets: 'node secrets.ts',
-    },
-    dependencies,
-    devDependencies,
+    scripts: SCRIPTS,
+    ...needed,
   };
   return { 'package.json': `${JSON.stringify(manifest, null, 2)}\n`, ...(await read(() => true, wanted)) };
 };

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
+import { once } from 'node:events';
 import { access, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -48,13 +49,20 @@ const read = () => {
   }
 };
 
+/** Who ends the questions by Ctrl+C or Ctrl+D. */
+class Interrupted extends Error {}
+
 /** Asks where somebody can answer, and takes what is suggested otherwise. */
 const ask = async (question: string, suggested: string): Promise<string> => {
   if (!process.stdin.isTTY) return suggested;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = once(terminal, 'close').then(() => Promise.reject(new Interrupted()));
   try {
-    return (await terminal.question(`${question} (${suggested}) `)).trim() || suggested;
+    return (await Promise.race([terminal.question(`${question} (${suggested}) `), closed])).trim() || suggested;
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ABORT_ERR' ? new Interrupted() : error;
   } finally {
+    closed.catch(() => {});
     terminal.close();
   }
 };
@@ -66,7 +74,8 @@ const demand = (why: string | undefined): void => {
 const demandEmpty = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new Refused(`${folder} cannot be used: ${error.message}`);
+    if (error.code === 'ENOTDIR') throw new Refused(`${folder} is a file, or lies under one: name a new folder.`);
+    throw new Refused(`${folder} cannot be used (${error.code}): name a new folder.`);
   });
   if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: name a new folder.`);
 };
@@ -95,11 +104,32 @@ const npm = (folder: string, ...args: readonly string[]) =>
     shell: process.platform === 'win32',
   });
 
+/** npm tries each of many packages again and again, for minutes; who has no network is told at once, or served by the cache. */
+const ONLINE = ['--fetch-retries=1', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
+const UNREACHABLE = /^(?:EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ERR_SOCKET_TIMEOUT)$/;
+
+const codeIn = (text: string): string => /^npm error code (\w+)/m.exec(text)?.[1] ?? '';
+
+/** Why npm could not, in one sentence; undefined if it could. */
+const whyNotInstalled = (folder: string): string | undefined => {
+  const online = npm(folder, 'install', ...ONLINE);
+  if (online.status === 0) return undefined;
+  const code = codeIn(online.stderr ?? '');
+  if (UNREACHABLE.test(code)) {
+    if (npm(folder, 'install', '--offline').status === 0) return undefined;
+    return `npm cannot reach its registry (${code}), and has not kept all that the project needs: run npm install in ${folder} when there is a network.`;
+  }
+  const [, missing] =
+    /'([^']+)' is not in this registry|No matching version found for (\S+?)\.?$/m.exec(online.stderr ?? '')?.filter(Boolean) ?? [];
+  if (missing !== undefined)
+    return `npm does not know ${missing}: give --annals a version that there is, or a tarball. ${folder} was made; remove it.`;
+  return `${online.stderr ?? ''}npm could not install what the project needs. Run npm install in ${folder} again.`;
+};
+
 const install = (folder: string, aggregate: string): void => {
   process.stdout.write('Installing …\n');
-  const installed = npm(folder, 'install', '--no-audit', '--no-fund');
-  if (installed.status !== 0)
-    throw new Refused(`${installed.stderr ?? ''}npm could not install what the project needs. Run npm install in ${folder} again.`);
+  const why = whyNotInstalled(folder);
+  if (why !== undefined) throw new Refused(why);
   // What the kernel does not serve is told now rather than by the first start.
   const described = npm(folder, 'run', '--silent', 'annals', '--', 'domain', 'describe', aggregate);
   if (described.status !== 0)
@@ -118,12 +148,15 @@ const create = async (): Promise<void> => {
   await demandEmpty(folder);
   const aggregate = values.aggregate ?? (await ask('What is its first aggregate called?', 'note'));
   demand(whyNoAggregate(aggregate, await wordsOfTemplate()));
+  if (values.annals === '') throw new Refused('--annals names nothing: give it a version, or the path of a tarball.');
   if (isTarball(values.annals)) await access(values.annals).catch(() => demand(`There is no ${values.annals}.`));
   const files = await filesOfProject(
     { aggregate, project },
     {
       dependencies: { annals: placeOf(values.annals), ...('argon2' in crypto ? {} : versions('@node-rs/argon2')) },
-      devDependencies: versions('@types/node', 'typescript'),
+      devDependencies: versions('@types/node', 'fast-check', 'typescript'),
+      allowScripts: packageJson.allowScripts,
+      scarfSettings: packageJson.scarfSettings,
     },
   );
   for (const [path, text] of Object.entries(files)) {
@@ -146,7 +179,12 @@ domain/${aggregate}.ts is the whole aggregate. One more: npm run annals -- new a
 try {
   await create();
 } catch (error) {
-  if (!(error instanceof Refused)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof Interrupted) {
+    process.stdout.write('\n');
+    process.exitCode = 130;
+  } else {
+    if (!(error instanceof Refused)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -1,77 +1,28 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitOf } from '#kernel/registry/kind-of.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { policyOf } from '#shared/policy.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import { createLog } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { startAll } from '../../all-roles.ts';
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/types/client.ts';
-import type { TestOptions, TestSystem } from './for-test.ts';
-import { createTestDatabase } from './test-database.ts';
+import { startInProcess } from './in-process.ts';
+import type { TestOptions, TestSystem } from './test-system.ts';
 
 type Started = Awaited<ReturnType<typeof startAll>>;
 
-const STARTS_MAX = 3;
-
-/** All roles in this process. Its address stands in tokens, so the port is chosen before the start; another program may take it in between. */
+/** All roles in this process. */
 export const startSystem = async <D extends Domain>(domain: D, { settings = {} }: TestOptions): Promise<TestSystem<D>> => {
   const refused = Object.keys(settings).find((name) => CHOSEN.has(name));
   if (refused !== undefined) throw new StartRefused(`startForTest chooses ${refused} by itself: leave it out of the settings.`);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startOnce(domain, settings);
-    } catch (error) {
-      if (attempt === STARTS_MAX || !(error instanceof StartRefused && error.message.includes('is in use'))) throw error;
-    }
-  }
-};
-
-const CHOSEN: ReadonlySet<string> = new Set(['NODE_ENV', 'PORT', 'PUBLIC_URL', 'DATA_DIR', 'METRICS_PORT']);
-
-/** All requests of a test come from one address. */
-const PLENTY = {
-  RATE_LIMIT: '100000',
-  RATE_LIMIT_BURST: '100000',
-  RATE_LIMIT_ANONYMOUS: '100000',
-  RATE_LIMIT_ANONYMOUS_BURST: '100000',
-};
-
-const startOnce = async <D extends Domain>(domain: D, given: Readonly<Record<string, string>>): Promise<TestSystem<D>> => {
-  await using opening = new AsyncDisposableStack();
-  const dataDir = opening.adopt(await mkdtemp(join(tmpdir(), 'annals-test-')), (path) => rm(path, { recursive: true, force: true }));
-  const database = given.DATABASE_URL === undefined ? opening.use(await createTestDatabase()).url : given.DATABASE_URL;
-  const port = String(await freePort());
-  const config = loadConfig({
-    LOG_LEVEL: 'error',
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    ...PLENTY,
-    ...given,
-    NODE_ENV: 'test',
-    DATABASE_URL: database,
-    DATA_DIR: dataDir,
-    PORT: port,
-    METRICS_PORT: '0',
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-  });
-  signUpRoleOf(domain, config.signUp);
   let aheadMs = 0;
-  const told = new AbortController();
-  const resources = opening.use(new AsyncDisposableStack());
-  const context = { config, domain, resources, signal: told.signal, log: createLog({ level: config.logLevel }) };
-  const started = await startAll(context, { clock: { aheadMs: () => aheadMs } });
+  const clock = { aheadMs: () => aheadMs };
+  const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) => startAll(context, { clock }));
   const { url } = started;
-  const settled = () => untilSettled(started.foundation, () => aheadMs);
-  const kept = opening.move();
+  const settled = () => untilSettled(started.foundation, clock.aheadMs);
   return {
     url,
     client: createClient<D>({ url }),
@@ -86,12 +37,11 @@ const startOnce = async <D extends Domain>(domain: D, given: Readonly<Record<str
       aheadMs += waitOf(duration, 'advance');
       await settled();
     },
-    async [Symbol.asyncDispose]() {
-      told.abort();
-      await kept.disposeAsync();
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 };
+
+const CHOSEN: ReadonlySet<string> = new Set(['NODE_ENV', 'PORT', 'PUBLIC_URL', 'DATA_DIR', 'METRICS_PORT']);
 
 /** A service with an account of its own, as an administrator would register it; it asks for its tokens itself. */
 const clientAs = async <D extends Domain>({ url, foundation: { domain }, auth }: Started, role: string): Promise<Client<D>> => {

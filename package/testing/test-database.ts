@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, lstat, mkdir, readFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -55,7 +55,15 @@ export const createTestDatabase = async ({
   };
 };
 
-const ownFolder = (): string => join(tmpdir(), `annals-testing-${userInfo().username}-${packageJson.version}`);
+/** Of this installation: its server runs the programs that lie in it, and ends before those of another are missed. */
+const ownFolder = (): string => {
+  const place = createHash('sha256')
+    .update(import.meta.url)
+    .digest('hex')
+    .slice(0, PLACE_DIGITS);
+  return join(tmpdir(), `annals-testing-${userInfo().username}-${packageJson.version}-${place}`);
+};
+const PLACE_DIGITS = 8;
 
 /** Its name can be guessed, so somebody else may have made it. */
 const demandOwn = async (folder: string): Promise<string> => {

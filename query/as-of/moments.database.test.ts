@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { scaled } from '../../testing/load.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -9,11 +9,11 @@ import type { EventId, StreamName } from '#shared/brands.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Health } from '#shared/http/health.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
-import { until } from '../../test/engines/until.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../../test/token-mint.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { exportRoutes } from './export.ts';
 
 const resources = new AsyncDisposableStack();

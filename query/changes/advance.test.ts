@@ -3,7 +3,7 @@ import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { catchUp, type Delivery } from './advance.ts';
 import { Lane } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';

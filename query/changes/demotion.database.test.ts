@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Followed, follow } from '../../test/engines/event-source.ts';
-import { streamOf } from '../../test/engines/graphql-stream.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
-import { until } from '../../test/engines/until.ts';
 import { nowS } from '../../test/token-mint.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
 const world: ReadWorld = resources.use(await createReadWorld({ NODE_ENV: 'test' }));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cohort, createReader, type FeedWorld, openFeedWorld, wordOf } from '../../test/engines/feed-world.ts';
-import { scaled } from '../../test/engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 
 let world: FeedWorld;
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import {
   type TestReader,
   user,
 } from '../../test/engines/feed-world.ts';
-import { scaled } from '../../test/engines/load.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import type { Feed } from './feed.ts';
 
 let world: FeedWorld;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { START } from '#shared/event-log/event-log.ts';
 import { cohort, createReader, type FeedWorld, openFeedWorld, user, wordOf } from '../../test/engines/feed-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import type { Cohort } from './renderings.ts';
 
 let world: FeedWorld;

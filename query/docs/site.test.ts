@@ -78,7 +78,7 @@ describe('what there is, is on the site', () => {
   test('every text of docs/, and every program of docs/examples', () => {
     const expected = [
       ...named('*.md').map((name) => `/docs/guides/${basename(name, '.md')}`),
-      ...named('examples/*').map((name) => `/docs/${name}`),
+      ...named('examples/**/*.*').map((name) => `/docs/${name}`),
     ];
     expect(expected.filter((path) => !PAGES.includes(path))).toEqual([]);
     const untitled = readGroups(readAssets(), OPTIONS).find(({ title }) => title === 'More');

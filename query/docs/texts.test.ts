@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { SETTINGS } from '#shared/process/settings.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { SCRIPTS } from '../../package/create/files.ts';
 import { anchorsOf } from './guides/markdown.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -97,10 +98,9 @@ const isCommand = async (words: readonly string[]): Promise<boolean> => {
   return false;
 };
 
-test('every script that the texts run by npm is in package.json, or in that of the benches', () => {
-  const scripts = ['package.json', 'bench/package.json'].map(
-    (path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts,
-  );
+test('every script that the texts run by npm is in package.json, in that of the benches, or in that of a new project', () => {
+  const own = ['package.json', 'bench/package.json'].map((path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts);
+  const scripts = [...own, SCRIPTS];
   const unknown = TEXTS.flatMap((path) =>
     codeIn(path)
       .flatMap((code) => [...code.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name))

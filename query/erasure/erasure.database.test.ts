@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { erasureReads } from './reads.ts';
 
 let world: ReadWorld;

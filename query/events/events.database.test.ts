@@ -1,8 +1,8 @@
 // Over 200 lines, because all look at the one story that is written at the beginning.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { follow } from '../../test/engines/event-source.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { follow } from '../../testing/http/event-source.ts';
 
 type Event = {
   readonly type: string;

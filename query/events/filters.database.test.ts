@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { context } from '../../test/codec-setting.ts';
-import { follow } from '../../test/engines/event-source.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/until.ts';
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string; readonly at: string; readonly cursor: string };
 

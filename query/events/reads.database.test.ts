@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { context } from '../../test/codec-setting.ts';
@@ -55,7 +56,8 @@ test('the first event after a position is found without reading all that came be
 test('what takes too long makes some way all the same', async () => {
   const { side } = world;
   const after = events[1_100] as RecordedEvent;
-  const walk = walkStream({ ...side, eventLog: smallPages(side.eventLog, 10) }, stream, await side.eventLog.head());
+  const eventLog = smallPages(side.eventLog, 10);
+  const walk = walkStream({ reader: createChangeReader({ ...side, eventLog }), eventLog }, stream, await side.eventLog.head());
   const pages = await Array.fromAsync(walk(after.position, AbortSignal.abort()));
   expect(pages).toHaveLength(1);
   expect(pages[0]?.changes[0]?.version).toBe(after.version + 1);

@@ -1,6 +1,6 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
+import { type ChangeReader, type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -27,10 +27,11 @@ type Span = { readonly after: Position; readonly upTo: Position };
 /** The feed in pages. It has no end, only a last page for now, which says where to ask for more later. */
 export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
   const catalogue = catalogueOf(reading.domain);
+  const reader = createChangeReader({ eventLog, ...reading });
   const walkFor = (filter: EventFilter, { after, upTo }: Span, charge: Charge): Walk => {
     const stream = streamFor(catalogue, filter);
     if (stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
-    return walkStream({ eventLog: createMeter(charge).metered(eventLog), ...reading }, stream, upTo);
+    return walkStream({ reader, eventLog: createMeter(charge).metered(eventLog) }, stream, upTo);
   };
 
   return {
@@ -69,16 +70,16 @@ const hrefOf = (parameters: Readonly<Record<string, string | number | readonly s
   return `/events?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`;
 };
 
+type Walking = { readonly reader: Pick<ChangeReader, 'ofStream'>; readonly eventLog: Pick<EventLog, 'read'> };
+
 /** What happened to one thing, out of its own stream; up to a position, which the read model has reached. */
-export const walkStream = (options: ChangeReaderOptions, stream: StreamName, upTo: Position): Walk =>
+export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, upTo: Position): Walk =>
   async function* walk(after, signal): AsyncGenerator<ChangePage> {
-    // One that has seen nothing else takes what it is given for all there is of it, which is true here.
-    const reader = createChangeReader(options);
     let last = after;
-    for await (const events of options.eventLog.read(stream, await firstAfter(options.eventLog, stream, after))) {
+    for await (const events of eventLog.read(stream, await firstAfter(eventLog, stream, after))) {
       const next = events.filter(({ position }) => position > last && position <= upTo);
       if (next.length > 0) {
-        const page = await reader.toPage(next, last);
+        const page = await reader.ofStream(next, eventLog);
         yield page;
         last = page.upTo;
       }

@@ -5,9 +5,9 @@ import { formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { context } from '../../test/codec-setting.ts';
-import { follow } from '../../test/engines/event-source.ts';
-import { streamOf } from '../../test/engines/graphql-stream.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { follow } from '../../testing/http/event-source.ts';
 
 let world: ReadWorld;
 let [author, admin] = [] as unknown as [Asker, Asker];

@@ -37,7 +37,7 @@ export const findEntries = async (
     if (from > to) return { changes: inOrder(found), hasMore: false, lookedAt: edge };
     const known: Change[] = [];
     for await (const events of readVersions(source, from, to)) {
-      const { changes } = await reader.toPage(events);
+      const { changes } = await reader.ofStream(events, source.eventLog);
       known.push(...changes.filter((change) => mayKnow(caller, change)).map(withoutData));
     }
     found.push(...(isUpward ? known : known.toReversed()));

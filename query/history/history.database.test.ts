@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
+import { scaled } from '../../testing/load.ts';
 
 let world: ReadWorld;
 let author: Asker;

@@ -72,6 +72,8 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const linksOf = createLinks(options.domain);
   const departedAmong = createDepartures(options);
   const shownColumns = shownColumnsOf(options.domain);
+  // What aggregates were when is kept from one page to the next, and whoever has it read pays for it.
+  const reader = createChangeReader(options);
   const isReadable = createPresentRights({ domain: options.domain, run: (text, values) => runPrepared(pool, text, values) });
   return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
     const stream = streamName(kind, id);
@@ -82,10 +84,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const end = await lastVersion(source, upTo < reached ? 0 : await knownVersion(pool, table, id));
     if (end === 0) throw new Rejection(notFound(kind));
     const stretch: Stretch = { below: Math.min(below ?? end + 1, end + 1), above, isUpward, limit };
-    const { changes, ...found } = await findEntries(
-      { source, reader: createChangeReader({ ...options, eventLog: metered }), caller },
-      stretch,
-    );
+    const { changes, ...found } = await findEntries({ source, reader, caller }, stretch);
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
     const columns = shownColumns.get(kind) ?? new Map();

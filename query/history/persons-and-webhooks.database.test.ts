@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, system } from '../../test/engines/command-side.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
-import { until } from '../../test/engines/until.ts';
 import type { CommentId } from '../../test/publishing-ids.ts';
+import { until } from '../../testing/until.ts';
 
 let world: ReadWorld;
 let author: Asker;

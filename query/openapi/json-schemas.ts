@@ -17,15 +17,21 @@ export const createJsonSchemas = (): JsonSchemas => {
   const named = new Map<string, JsonObject>();
   /** As it stands for what is sent, and for what is answered. */
   const found = new Map<string, JsonObject>();
+  /** Many operations have the same schema: answers with an article, and the form of a page. */
+  const generated = { input: new Map<z.ZodType, JsonObject>(), output: new Map<z.ZodType, JsonObject>() };
   return {
     of(schema, direction) {
+      const known = generated[direction].get(schema);
+      if (known !== undefined) return known;
       const { $defs, root } = generate(schema, direction);
+      generated[direction].set(schema, root);
       for (const [name, definition] of Object.entries($defs)) {
         const known = found.get(`${direction} ${name}`);
         if (known !== undefined && !isDeepStrictEqual(known, definition))
           throw new StartRefused(`Two schemas are called ${name}: give the aggregate that brings one of them another name.`);
         found.set(`${direction} ${name}`, definition);
-        named.set(nameOf(name), direction === 'input' ? describeDefaults(definition) : definition);
+        if (isAnyJson(name)) named.set(JSON_NAME, ANY_JSON);
+        else named.set(name, direction === 'input' ? describeDefaults(definition) : definition);
       }
       return root;
     },
@@ -33,12 +39,18 @@ export const createJsonSchemas = (): JsonSchemas => {
   };
 };
 
+const INT32_MAX = 2 ** 31 - 1;
+
 const generate = (schema: z.ZodType, io: Direction) => {
   const generated = z.toJSONSchema(schema, {
     io,
     override({ jsonSchema }) {
       // The format says as much, and the pattern fills a screen.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      // A version is a literal, which is a number to zod.
+      if (Number.isInteger(jsonSchema.const)) jsonSchema.type = 'integer';
+      // Without it, generators for Java and C# take an integer for one of 32 bits.
+      if (jsonSchema.type === 'integer' && Number(jsonSchema.maximum) > INT32_MAX) jsonSchema.format = 'int64';
     },
   });
   // Only what JSON can hold comes out, with references into the document of its own.
@@ -68,5 +80,10 @@ const pointIntoComponents = (key: string, value: unknown): unknown =>
     ? `#/components/schemas/${nameOf(value.slice(DEFINITIONS.length))}`
     : value;
 
-/** The one schema that refers to itself without a name of its own is that of any JSON. */
-const nameOf = (definition: string): string => (definition === '__schema0' ? 'Json' : definition);
+/** Schemas that refer to themselves without a name of their own are those of any JSON. */
+const isAnyJson = (definition: string): boolean => /^__schema\d+$/.test(definition);
+const JSON_NAME = 'Json';
+/** The same as a union that contains itself, which generators of clients for Python, Go and Java make no types of. */
+const ANY_JSON: JsonObject = { description: 'Anything that JSON can hold.' };
+
+const nameOf = (definition: string): string => (isAnyJson(definition) ? JSON_NAME : definition);

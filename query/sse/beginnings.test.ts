@@ -6,9 +6,9 @@ import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { follow } from '../../test/engines/event-source.ts';
-import { until } from '../../test/engines/until.ts';
 import { serveRoutes } from '../../test/serve.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/until.ts';
 import { openEventStreams } from './event-streams.ts';
 
 const closing: AsyncDisposable[] = [];

@@ -8,9 +8,9 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import { until } from '../../test/engines/until.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
+import { until } from '../../testing/until.ts';
 import { uploadRoutes } from './routes.ts';
 import { PUBLIC } from './visibility.ts';
 

@@ -28,13 +28,14 @@ const FOLDERS = [
   'projector',
   'query',
   'shared',
+  'testing',
   'webhook-dispatcher',
 ];
 const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
 const CREATE = 'package/create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
-  /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
+  /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
 /** The console is sent to browsers from its sources. */
 const FOR_BROWSERS = 'query/console/app/';
 

@@ -9,6 +9,8 @@ export type Repository = {
   readonly dependencies: Versions;
   readonly devDependencies: Versions;
   readonly exports: Versions;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly scarfSettings: object;
 };
 
 /** Of the repository, as `./package/index.ts`: what the sources of each are called without their ending. */
@@ -21,8 +23,11 @@ const OF_THE_REPOSITORY = new Set(['node']);
 /** The types that those of the package speak of. */
 const TYPES = ['@types/node'];
 
+/** Of tests, any version will do that has what `describeDomain` needs: their authors have chosen it. */
+const RUNNER = { vitest: '>=3' };
+
 /** Of `create-annals`: the versions that it writes into projects are those for development. */
-export const manifestOfCreate = ({ version, license, devDependencies }: Repository) => ({
+export const manifestOfCreate = ({ version, license, devDependencies, allowScripts, scarfSettings }: Repository) => ({
   name: 'create-annals',
   version,
   description: 'Makes a project on Annals, with a domain of your own.',
@@ -30,7 +35,12 @@ export const manifestOfCreate = ({ version, license, devDependencies }: Reposito
   type: 'module',
   engines: { node: '>=22.18' },
   bin: { 'create-annals': './package/create/main.js' },
-  devDependencies: Object.fromEntries(['@node-rs/argon2', '@types/node', 'typescript'].map((name) => [name, devDependencies[name]])),
+  // Projects are made with these.
+  allowScripts: Object.fromEntries(Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name))),
+  scarfSettings,
+  devDependencies: Object.fromEntries(
+    ['@node-rs/argon2', '@types/node', 'fast-check', 'typescript'].map((name) => [name, devDependencies[name]]),
+  ),
 });
 
 /** The package.json of the package. What only some need is optional, with the versions that Annals is tested with. */
@@ -38,7 +48,7 @@ export const manifestOf = ({ name, version, description, license, dependencies, 
   const engines = new Set<string>(Object.values(ENGINES).flat());
   const pick = (isWanted: (dependency: string) => boolean, from = dependencies): Versions =>
     Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
-  const peers = pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies });
+  const peers = { ...pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies }), ...RUNNER };
   return {
     name,
     version,

@@ -60,6 +60,8 @@ const logFinding = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('key_destroyed_without_deletion'), userId: z.int(), destroyedAt: z.string() }),
   /** It is on the list of what operators left out, for the reason given there, and could be taken in. */
   z.strictObject({ kind: z.literal('left_out_though_sound'), type: z.string(), reason: z.string(), ...place }),
+  /** The state of a long stream that commands begin with is not what its events add up to. */
+  z.strictObject({ kind: z.literal('snapshot_different'), ...place }),
   /** The read model has taken in more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
   /** The projector has not moved for so long, though there is more in the log: what is read is not what was recorded since. */

@@ -22,6 +22,8 @@ export type ChangeReader = {
    * the reader need not look again for what it has seen pass by.
    */
   toPage(events: readonly RecordedEvent[], after?: Position): Promise<ChangePage>;
+  /** The changes that events of one stream come to, whatever happened in others in between. What else it takes to know is read from the given log. */
+  ofStream(events: readonly RecordedEvent[], eventLog: Pick<EventLog, 'read'>): Promise<ChangePage>;
 };
 
 export type ChangeReaderOptions = {
@@ -39,33 +41,45 @@ export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax }: C
   const catalogue = catalogueOf(domain);
   const histories = new Histories({ eventLog, catalogue, watches: watchesOf(domain), stepsMax });
   const findOpened = createOpenedFinder({ keys, domain });
+  const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
+  const changesOf = async (seen: readonly Seen[], last: RecordedEvent, from?: Pick<EventLog, 'read'>): Promise<ChangePage> => {
+    const [tell, parkedSince] = await Promise.all([
+      prepareTelling({ domain, histories, findOpened, eventLog: from }, seen),
+      readParked(pool, new Set(seen.map(({ event }) => event.stream))),
+    ]);
+    const changes = seen.map(({ event, clear }): Change => {
+      const { position, id, stream, version } = event;
+      const trace = traceOf(event);
+      const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
+      if (!clear) return { ...place, ...tellDamaged(domain, event) };
+      const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
+      return { ...place, ...clear, ...tell({ event, clear }), isParked };
+    });
+    return { changes, upTo: last.position, event: last.id };
+  };
   return {
     async toPage(events, after) {
-      const [first, last] = [events.at(0), events.at(-1)];
-      if (!first || !last) throw new RangeError('A page of changes is made of at least one event');
+      const [first, last] = endsOf(events);
       const span = { after: after ?? ((first.position - 1) as Position), upTo: last.position };
-      const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
       const [seen, inside]: [Seen[], Seen[]] = [[], []];
       for (const event of events) {
         if (isPublic(domain, event)) seen.push(see(event));
         else if (histories.follows(event.stream)) inside.push(see(event));
       }
       await histories.take(inside.length === 0 ? seen : inOrder([...seen, ...inside]), span);
-      const [tell, parkedSince] = await Promise.all([
-        prepareTelling({ domain, histories, findOpened }, seen),
-        readParked(pool, new Set(seen.map(({ event }) => event.stream))),
-      ]);
-      const changes = seen.map(({ event, clear }): Change => {
-        const { position, id, stream, version } = event;
-        const trace = traceOf(event);
-        const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
-        if (!clear) return { ...place, ...tellDamaged(domain, event) };
-        const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
-        return { ...place, ...clear, ...tell({ event, clear }), isParked };
-      });
-      return { changes, upTo: last.position, event: last.id };
+      return changesOf(seen, last);
+    },
+    async ofStream(events, from) {
+      const [, last] = endsOf(events);
+      return changesOf(events.filter((event) => isPublic(domain, event)).map(see), last, from);
     },
   };
+};
+
+const endsOf = (events: readonly RecordedEvent[]): readonly [first: RecordedEvent, last: RecordedEvent] => {
+  const [first, last] = [events.at(0), events.at(-1)];
+  if (!first || !last) throw new RangeError('A page of changes is made of at least one event');
+  return [first, last];
 };
 
 const inOrder = (seen: readonly Seen[]): readonly Seen[] => seen.toSorted((one, other) => one.event.position - other.event.position);

@@ -6,8 +6,8 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
-import { scaled } from '../../test/engines/load.ts';
 import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
+import { scaled } from '../../testing/load.ts';
 import type { Change } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 

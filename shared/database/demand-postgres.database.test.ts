@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { createDatabase, createRole } from '../../test/engines/database.ts';
-import { inDatabase } from '../../test/engines/search-everywhere.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../../test/engines/system-postgres.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type AddressSetting, demandPostgres } from './demand-postgres.ts';
 import { migrateLeases } from './lease/lease.ts';
 import { openPool } from './pool.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { demandWritable } from './demand-writable.ts';
 import { openPool } from './pool.ts';
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
-import { scaled } from '../../test/engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { SYSTEM_FOLDER } from './embedded/binaries.ts';
 import { readCluster } from './embedded/cluster.ts';
 import { DataDirInUse, EmbeddedPostgresFailed } from './embedded/errors.ts';

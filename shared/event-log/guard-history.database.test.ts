@@ -5,7 +5,7 @@ import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { type EventLog, NO_STREAM, START } from './event-log.ts';
 import { guardHistory } from './guard-history.ts';
 import { openEventLog } from './open.ts';

@@ -90,7 +90,7 @@ const sealIn = ({ data: { personal } }: RecordedEvent): { readonly seal?: string
     : {};
 
 /** Whose key is needed to open an event; whatever else is wrong with it is found when it is decoded. */
-export const subjectOf = ({ data }: RecordedEvent): UserId | null => {
+export const subjectOf = ({ data }: Pick<RecordedEvent, 'data'>): UserId | null => {
   const { personal } = data;
   if (typeof personal !== 'object' || personal === null || !('subject' in personal)) return null;
   return Number.isSafeInteger(personal.subject) ? (personal.subject as UserId) : null;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { followAhead } from './follow-ahead.ts';
 
 const never = new AbortController().signal;

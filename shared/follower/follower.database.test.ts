@@ -8,7 +8,7 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { moveCheckpoint } from './checkpoint.ts';
 import { startFollower } from './follower.ts';
 

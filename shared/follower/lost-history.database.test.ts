@@ -8,7 +8,7 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { startFollower } from './follower.ts';
 

@@ -8,7 +8,7 @@ import { NotReady } from '#shared/process/not-ready.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { migrateFollowers, readCheckpoint } from './checkpoint.ts';
 import { type FollowerOptions, startFollower } from './follower.ts';
 import { demandMoving, observeFollower } from './observe-follower.ts';

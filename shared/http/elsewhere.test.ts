@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { scaled } from '../../test/engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { type Elsewhere, leadElsewhere } from './elsewhere.ts';
 
 const start = async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scaled } from '../../test/engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { demandPreferredType, preferredType } from './media-type.ts';
 
 const JSON_TYPE = 'application/json';

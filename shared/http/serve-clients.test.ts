@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
-import { until } from '../../test/engines/until.ts';
 import { captureLog } from '../../test/serve.ts';
+import { until } from '../../testing/until.ts';
 import { Health } from './health.ts';
 import { type Served, serveClients } from './serve-clients.ts';
 

@@ -9,8 +9,8 @@ import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { captureLog, serve } from '../../test/serve.ts';
+import { scaled } from '../../testing/load.ts';
 import { startHttpServer } from './server.ts';
 
 /** Sends bytes over a socket of their own and reads until the server ends it. */

@@ -2,8 +2,8 @@ import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { until } from '../../test/engines/until.ts';
 import { captureLog, serve } from '../../test/serve.ts';
+import { until } from '../../testing/until.ts';
 import { createApp } from './app.ts';
 import { countNoLonger, type LoadLimits, openLoadShedder } from './shed-load.ts';
 

@@ -4,8 +4,8 @@ import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { createMemoryTracing, type EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
-import { until } from '../../test/engines/until.ts';
 import { captureLog, serve } from '../../test/serve.ts';
+import { until } from '../../testing/until.ts';
 import { createApp } from './app.ts';
 import { spanOf, traceparentOf } from './request-span.ts';
 

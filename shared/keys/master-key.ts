@@ -33,7 +33,8 @@ export type KeyPurpose =
   | 'attempt-key'
   | 'known-device'
   | 'audit-key'
-  | 'upload-address';
+  | 'upload-address'
+  | 'snapshot';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); knowing it tells nothing of the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

@@ -12,6 +12,7 @@ export const ENGINES = {
   OpenTelemetry: ['@opentelemetry/api', '@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
   Redis: ['ioredis'],
   'Node 22': ['@node-rs/argon2'],
+  describeDomain: ['fast-check'],
 } as const;
 
 /** Loads what talks to an engine. Where its packages are not installed, it says how they are. */
@@ -31,7 +32,10 @@ const NO_BINARY = /native binding/;
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** With the versions that Annals is tested with. */
-const namesOf = (engine: keyof typeof ENGINES): string => ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`).join(' ');
+const namesOf = (engine: keyof typeof ENGINES): string =>
+  [...(engine === FOR_TESTS ? ['--save-dev'] : []), ...ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`)].join(' ');
+
+const FOR_TESTS = 'describeDomain';
 
 type Versions = Readonly<Record<string, string>>;
 type Manifest = { readonly dependencies: Versions; readonly devDependencies?: Versions; readonly peerDependencies?: Versions };

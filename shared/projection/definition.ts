@@ -4,7 +4,7 @@ import { sqlName } from '#kernel/registry/names.ts';
 import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { keptDigestOf } from './kept-digest.ts';
+import { digestToldOf } from './kept-digest.ts';
 import { keptViewsOf, sumsOf } from './views.ts';
 
 /** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
@@ -46,7 +46,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     indexes: statements.filter(isIndex),
     fingerprint: createHash('sha256')
       .update(
-        [...statements, ...keptDigestOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions, ...projections]
+        [...statements, ...digestToldOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions, ...projections]
           .join(';')
           .replaceAll(/\s+/g, ' '),
       )

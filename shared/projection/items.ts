@@ -2,30 +2,39 @@ import type { ItemTable } from '#kernel/rows/items.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
-import { demandValues, grouped, sourceOf } from './rows.ts';
+import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Writes what a batch does to the items of a list, after the rows of their aggregates: each item once, with one statement for each
- * kind of change and each set of columns. Without its aggregate, no item is there.
+ * Writes what a batch does to the items of a list, before the rows of their aggregates: each item once, with one statement for each
+ * kind of change and each set of columns. Without its aggregate, no item is there: those of `made` will be. Answers with the
+ * aggregates of which an item was written.
  */
-export const writeItems = async (connection: Connection, table: ProjectedItems, changes: readonly ItemChange[]): Promise<void> => {
-  if (changes.length === 0) return;
+export const writeItems = async (
+  connection: Connection,
+  table: ProjectedItems,
+  changes: readonly ItemChange[],
+  made: ReadonlySet<unknown>,
+): Promise<ReadonlySet<unknown>> => {
+  if (changes.length === 0) return NONE;
+  const [of] = table.key;
   const { cleared, folded, unwritten } = fold(table, changes);
-  await demandValues(connection, table, unwritten);
-  if (cleared.length > 0) await connection.query(clearing(table), [JSON.stringify(cleared)]);
-  for (const { kind, given, rows } of grouped(table, folded))
-    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
-  if (table.derived.length > 0 && folded.length > 0)
-    await connection.query(derivation(table), [[...new Set(folded.map(({ row }) => (row as Values)[table.key[0]]))]]);
+  const isMade = ({ row }: Change) => made.has((row as Values)[of]);
+  // Of aggregates that are not there, nothing is written.
+  const uncertain = folded.flatMap((change) => (isMade(change) ? [] : [change.row]));
+  await demandValues(connection, table, [...unwritten, ...uncertain]);
+  if (cleared.length > 0) await connection.query(clearing(table), [...valuesOf([of, 'version'], cleared)]);
+  for (const isCertain of [true, false])
+    for (const { kind, given, rows } of grouped(
+      table,
+      folded.filter((change) => isMade(change) === isCertain),
+    ))
+      await connection.query(statementOf(table, kind, { given, isCertain }), [...valuesOf(given, rows)]);
+  return new Set(folded.map(({ row }) => (row as Values)[of]));
 };
 
-/** What follows from the items of some aggregates, as they are now. */
-const derivation = ({ name, of, key, derived }: ProjectedItems): string => {
-  const set = derived.map(({ column, sql }) => `${column} = (select ${sql} from ${name} i where i.${key[0]} = t.id)`);
-  return `update ${of} t set ${set.join(', ')} where t.id = any($1::bigint[])`;
-};
+const NONE: ReadonlySet<unknown> = new Set();
 
 type Folded = {
   readonly cleared: readonly Values[];
@@ -73,7 +82,9 @@ const clearing = (table: ItemTable): string => {
   return `delete from ${table.name} t using ${sourceOf(table, [of, 'version'])} where t.${of} = p.${of} and t.version < p.version`;
 };
 
-const statementOf = (table: ItemTable, kind: Change['kind'], given: readonly string[]): string => {
+type Written = { readonly given: readonly string[]; readonly isCertain: boolean };
+
+const statementOf = (table: ItemTable, kind: Change['kind'], { given, isCertain }: Written): string => {
   const { name, key, of } = table;
   const source = sourceOf(table, given);
   const isSame = key.map((column) => `t.${column} = p.${column}`).join(' and ');
@@ -82,7 +93,8 @@ const statementOf = (table: ItemTable, kind: Change['kind'], given: readonly str
     case 'put': {
       const list = given.join(', ');
       const set = values.map((column) => `${column} = excluded.${column}`).join(', ');
-      return `insert into ${name} as t (${list}) select ${list} from ${source} where exists (select from ${of} a where a.id = p.${key[0]})
+      const isThere = isCertain ? '' : ` where exists (select from ${of} a where a.id = p.${key[0]})`;
+      return `insert into ${name} as t (${list}) select ${list} from ${source}${isThere}
         on conflict (${key.join(', ')}) do update set ${set} where t.version < excluded.version`;
     }
     case 'patch':

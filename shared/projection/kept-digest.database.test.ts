@@ -14,7 +14,7 @@ import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { tables } from '../../test/engines/tables.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { computeDigest, type Digests, readKeptDigest } from './kept-digest.ts';
 import { project } from './project.ts';
 import { rebuild } from './rebuild.ts';

@@ -6,7 +6,7 @@ import { addComment, as, by, type CommandSide, draftArticle } from '../../test/e
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { rebuild } from './rebuild.ts';
 import { rollback } from './rollback.ts';
 

@@ -1,72 +1,96 @@
 import type { Connection } from '#shared/database/pool.ts';
 import { type Change, combine, type Row, type Table } from '#shared/read-model/change.ts';
+import type { ProjectedItems } from '#shared/read-model/tables.ts';
+import { doubtfulAmong } from './doubtful.ts';
 import { noteRemoved, removalOf, returnOf } from './removed.ts';
 
 type Folded<Column extends string> = {
   readonly changes: readonly Change<Column>[];
-  /** The values that are not written because of another change of the same batch. */
-  readonly covered: readonly Partial<Row<Column>>[];
+  /** The rows of which some values are not written: because of another change of the same batch, or because no such row is there. */
+  readonly unwritten: readonly object[];
   /** What was made and deleted in the same batch, as it was last. */
   readonly vanished: readonly Row<Column>[];
 };
 
 /** Folds the changes of each row into one, so that a batch writes each row once. */
 const fold = <Column extends string>(changes: readonly Change<Column>[]): Folded<Column> => {
-  const folded = new Map<number, Change<Column>>();
-  const covered: Partial<Row<Column>>[] = [];
-  const vanished = new Map<number, Row<Column>>();
-  for (const change of changes) {
-    const id = change.row.id as number;
-    const earlier = folded.get(id);
-    folded.set(id, earlier ? combine(earlier, change) : change);
-    if (earlier) covered.push(coveredBy(earlier, change));
-    if (earlier?.kind === 'put' && change.kind === 'drop') vanished.set(id, earlier.row);
-    if (change.kind === 'put') vanished.delete(id);
+  const folded: Change<Column>[] = [];
+  const unwritten: object[] = [];
+  const vanished: Row<Column>[] = [];
+  for (const [first, ...others] of Map.groupBy(changes, ({ row }) => row.id).values()) {
+    if (first === undefined) continue;
+    let all = first;
+    let last: Row<Column> | undefined;
+    for (const change of others) {
+      if (all.kind === 'put' && change.kind === 'drop') last = all.row;
+      if (change.kind === 'put') last = undefined;
+      all = combine(all, change);
+      unwritten.push(change.row);
+    }
+    if (first.kind === 'patch' || others.length > 0) unwritten.push(first.row);
+    if (last !== undefined) vanished.push(last);
+    folded.push(all);
   }
-  return { changes: [...folded.values()], covered, vanished: [...vanished.values()] };
+  return { changes: folded, unwritten, vanished };
 };
 
-const coveredBy = <Column extends string>(earlier: Change<Column>, later: Change<Column>): Partial<Row<Column>> => {
-  if (later.kind !== 'patch') return earlier.row as Partial<Row<Column>>;
-  if (earlier.kind === 'drop') return later.row;
-  return Object.fromEntries(Object.entries(earlier.row).filter(([column]) => column in later.row)) as Partial<Row<Column>>;
-};
+/** Columns of a table that follow from the items of some of its aggregates, in a list whose items are written by then. */
+export type Following = { readonly ids: ReadonlySet<unknown>; readonly list: ProjectedItems };
 
-/** Writes folded changes with one statement for each kind and each set of columns; an older version never overwrites a newer one. */
+/** Writes what stands between: the items of aggregates, of which these are there once the rows are written. */
+type Between = (made: ReadonlySet<unknown>) => Promise<readonly Following[]>;
+const NOTHING: Between = async () => [];
+
+/**
+ * Writes folded changes with one statement for each kind and each set of columns; an older version never overwrites a newer one. Rows
+ * are written after their items, so that what follows from those needs no second write.
+ */
 export const write = async <Column extends string>(
   connection: Connection,
   table: Table<Column>,
   changes: readonly Change<Column>[],
+  between = NOTHING,
 ): Promise<void> => {
-  const folded = fold(changes);
-  await demandValues(connection, table, unwrittenIn(folded));
-  for (const { kind, given, rows } of grouped(table, folded.changes)) {
-    await connection.query(statementOf(table, kind, given), [JSON.stringify(rows)]);
-  }
-  await noteRemoved(connection, table, folded.vanished);
+  const { changes: folded, unwritten, vanished } = fold(changes);
+  await demandValues(connection, table, unwritten);
+  const send = async (some: readonly Change<Column>[], following: readonly Following[]) => {
+    for (const { kind, given, follow, rows } of grouped(table, some, following))
+      await connection.query(statementOf(table, kind, { given, follow }), [...valuesOf(given, rows)]);
+  };
+  const { drop = [], put = [], patch = [] } = Object.groupBy(folded, ({ kind }) => kind);
+  await send(drop, []);
+  const following = await between(new Set(put.map(({ row }) => row.id)));
+  await send([...put, ...patch], following);
+  await noteRemoved(connection, table, vanished);
 };
 
-type Group<Column extends string> = { readonly kind: Change<Column>['kind']; readonly given: readonly string[]; readonly rows: unknown[] };
+type Group<Column extends string> = {
+  readonly kind: Change<Column>['kind'];
+  readonly given: readonly string[];
+  readonly follow: readonly ProjectedItems[];
+  readonly rows: object[];
+};
 
 /** By what each does, and to which columns. */
-export const grouped = <Column extends string>(table: Table<Column>, changes: readonly Change<Column>[]): Iterable<Group<Column>> => {
+export const grouped = <Column extends string>(
+  table: Table<Column>,
+  changes: readonly Change<Column>[],
+  following: readonly Following[] = [],
+): Iterable<Group<Column>> => {
+  const columns = Object.keys(table.columns);
   const alike = new Map<string, Group<Column>>();
   for (const { kind, row } of changes) {
+    const follow = following.flatMap(({ ids, list }) => (ids.has(row.id) ? [list] : []));
+    const followed = new Set(follow.flatMap(({ derived }) => derived.map(({ column }) => column)));
     // In the table's order, so that equal sets of columns make equal statements.
-    const given = Object.keys(table.columns).filter((column) => column in row);
-    const key = `${kind} ${given.join()}`;
+    const given = columns.filter((column) => column in row && !followed.has(column));
+    const key = `${kind} ${given.join()} ${follow.map(({ name }) => name).join()}`;
     const group = alike.get(key);
     if (group) group.rows.push(row);
-    else alike.set(key, { kind, given, rows: [row] });
+    else alike.set(key, { kind, given, follow, rows: [row] });
   }
   return alike.values();
 };
-
-/** What no statement writes: what is covered up, and what is for rows that are not there. */
-const unwrittenIn = <Column extends string>({ changes, covered }: Folded<Column>): readonly object[] => [
-  ...covered,
-  ...changes.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : [])),
-];
 
 /**
  * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that are not there. It must
@@ -77,30 +101,62 @@ export const demandValues = async (
   { columns }: { readonly columns: Readonly<Record<string, string>> },
   unwritten: readonly object[],
 ): Promise<void> => {
-  if (unwritten.length === 0) return;
+  const doubtful = doubtfulAmong(columns, unwritten as readonly Readonly<Record<string, unknown>>[]);
+  if (doubtful.length === 0) return;
   // Every text that was decoded is one for PostgreSQL too.
   const checked = Object.keys(columns).filter((column) => columns[column] !== 'text');
-  await connection.query(`select from ${sourceOf({ columns }, checked)}`, [JSON.stringify(unwritten, checked)]);
+  // What is not counted would not be looked at.
+  const counted = checked.map((column) => `count(${column})`).join(', ');
+  await connection.query(`select ${counted} from ${sourceOf({ columns }, checked)}`, [...valuesOf(checked, doubtful)]);
 };
 
-export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string =>
-  `json_to_recordset($1) as p (${given.map((column) => `${column} ${columns[column]}`).join(', ')})`;
+/** The rows of a statement, named p, from a parameter for each column. */
+export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string => {
+  const typed = given.map((column) => `${column}::${columns[column]}`).join(', ');
+  const read = given.map((_, index) => `json_array_elements_text($${index + 1})`).join(', ');
+  return `(select ${typed} from rows from (${read}) as given (${given.join(', ')})) p`;
+};
 
-const statementOf = <Column extends string>(table: Table<Column>, kind: Change<Column>['kind'], given: readonly string[]): string => {
+/** Column by column, because PostgreSQL takes that apart in less time than objects that repeat their names. */
+export const valuesOf = (given: readonly string[], rows: readonly object[]): readonly string[] =>
+  given.map((column) => JSON.stringify(rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[column]))));
+
+/** An array is one value of its column, and what is not there is null. */
+const textOf = (value: unknown): unknown =>
+  Array.isArray(value) ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, '\\$&')}"`).join()}}` : value;
+
+/** What follows from the items of a row of the source, as they are now: found by an index for each. */
+const followingOf = (follow: readonly ProjectedItems[]): string =>
+  follow
+    .map(({ name, key, derived }, index) => {
+      const values = derived.map(({ column, sql }) => `${sql} as ${column}`).join(', ');
+      return ` cross join lateral (select ${values} from ${name} i where i.${key[0]} = p.id) f${index}`;
+    })
+    .join('');
+
+type Written = { readonly given: readonly string[]; readonly follow: readonly ProjectedItems[] };
+
+const statementOf = <Column extends string>(table: Table<Column>, kind: Change<Column>['kind'], { given, follow }: Written): string => {
   const { name } = table;
-  const source = sourceOf(table, given);
+  const source = `${sourceOf(table, given)}${followingOf(follow)}`;
+  const values = [
+    ...given.map((column) => ({ column, value: `p.${column}` })),
+    ...follow.flatMap(({ derived }, index) => derived.map(({ column }) => ({ column, value: `f${index}.${column}` }))),
+  ];
+  const others = values.filter(({ column }) => column !== 'id');
   switch (kind) {
     case 'put': {
-      const list = given.join(', ');
-      const set = given.filter((column) => column !== 'id').map((column) => `${column} = excluded.${column}`);
+      const list = values.map(({ column }) => column).join(', ');
+      const set = others.map(({ column }) => `${column} = excluded.${column}`).join(', ');
+      const rows = `select ${values.map(({ value }) => value).join(', ')} from ${source}`;
       return returnOf(
         table,
-        `insert into ${name} as t (${list}) select ${list} from ${source} on conflict (id) do update set ${set.join(', ')} where t.version < excluded.version`,
+        `insert into ${name} as t (${list}) ${rows} on conflict (id) do update set ${set} where t.version < excluded.version`,
       );
     }
     case 'patch': {
-      const set = given.filter((column) => column !== 'id').map((column) => `${column} = p.${column}`);
-      return `update ${name} t set ${set.join(', ')} from ${source} where t.id = p.id and t.version < p.version`;
+      const set = others.map(({ column, value }) => `${column} = ${value}`).join(', ');
+      return `update ${name} t set ${set} from ${source} where t.id = p.id and t.version < p.version`;
     }
     case 'drop':
       return removalOf(table, `delete from ${name} t using ${source} where t.id = p.id and t.version < p.version`);

@@ -1,7 +1,7 @@
 import type { ShareChange } from '#kernel/rows/shares.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { ProjectedShares } from '#shared/read-model/tables.ts';
-import { demandValues, sourceOf } from './rows.ts';
+import { demandValues, sourceOf, valuesOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -12,24 +12,24 @@ type Values = Readonly<Record<string, unknown>>;
 export const writeShares = async (connection: Connection, table: ProjectedShares, changes: readonly ShareChange[]): Promise<void> => {
   if (changes.length === 0) return;
   const { folded, unwritten } = fold(changes);
-  // Every other value of a share is in the row of its aggregate, or a number.
-  if (Object.values(table.columns).includes('timestamptz')) await demandValues(connection, table, unwritten);
+  await demandValues(connection, table, unwritten);
   for (const { kind, given, added, rows } of grouped(table, folded))
-    await connection.query(statementOf(table, kind, { given, added }), [JSON.stringify(rows)]);
+    await connection.query(statementOf(table, kind, { given, added }), [
+      ...valuesOf([...given, ...added.map((each) => ADDED + each)], rows),
+    ]);
 };
 
 type Folded = { readonly folded: readonly ShareChange[]; readonly unwritten: readonly Values[] };
 
 const fold = (changes: readonly ShareChange[]): Folded => {
-  const shares = new Map<unknown, ShareChange>();
+  const folded: ShareChange[] = [];
   const unwritten: Values[] = [];
-  for (const change of changes) {
-    const earlier = shares.get(change.row.id);
-    if (earlier !== undefined) unwritten.push(earlier.row);
-    shares.set(change.row.id, earlier === undefined ? change : combined(earlier, change));
+  for (const [first, ...others] of Map.groupBy(changes, ({ row }) => row.id).values()) {
+    if (first === undefined) continue;
+    if (first.kind === 'patch' || others.length > 0) unwritten.push(first.row, ...others.map(({ row }) => row));
+    folded.push(others.reduce(combined, first));
   }
-  const folded = [...shares.values()];
-  return { folded, unwritten: [...unwritten, ...folded.flatMap(({ kind, row }) => (kind === 'patch' ? [row] : []))] };
+  return { folded, unwritten };
 };
 
 /** What two changes of one share come to. */

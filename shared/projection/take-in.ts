@@ -5,7 +5,7 @@ import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { writeItems } from './items.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
-import { write } from './rows.ts';
+import { type Following, write } from './rows.ts';
 import { writeShares } from './shares.ts';
 
 /** Writes all at once; where the database refuses that, halves are tried, down to the events that it refuses. Answers with those. */
@@ -49,13 +49,15 @@ const writeAll = async (connection: Connection, tables: Tables, events: readonly
   for (const table of tables.all) {
     const own = byTable.get(table);
     if (own === undefined) continue;
-    await write(connection, table, own.map(table.project));
-    for (const items of table.items)
-      await writeItems(
-        connection,
-        items,
-        own.flatMap((event) => items.changes(event) ?? []),
-      );
+    await write(connection, table, own.map(table.project), async (made) => {
+      const following: Following[] = [];
+      for (const list of table.items) {
+        const changes = own.flatMap((event) => list.changes(event) ?? []);
+        const ids = await writeItems(connection, list, changes, made);
+        if (list.derived.length > 0) following.push({ ids, list });
+      }
+      return following;
+    });
     for (const shares of table.shares)
       await writeShares(
         connection,

@@ -5,9 +5,9 @@ import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { openReadPosition, readReached } from './read-position.ts';
 
 const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { Histories, type Seen, stateBefore } from './histories.ts';
@@ -15,18 +15,19 @@ const span = (after: number, upTo: number) => ({ after: at(after), upTo: at(upTo
 const createStream = () => {
   const events: RecordedEvent[] = [];
   const gates: (() => void)[] = [];
-  const state = { isGated: false, reads: 0 };
+  const state = { isGated: false, reads: 0, events: 0 };
   const eventLog: Pick<EventLog, 'read'> = {
-    async *read() {
+    async *read(_, from = 1 as Version) {
       state.reads += 1;
-      const page = [...events];
+      const page = events.filter(({ version }) => version >= from);
+      state.events += page.length;
       if (state.isGated) await new Promise<void>((resolve) => gates.push(resolve));
       yield page;
     },
   };
   const happens = (type: string, position: number) => {
     // No more is looked at.
-    const event = { stream, type: `article.${type}`, position: at(position), data } as unknown as RecordedEvent;
+    const event = { stream, type: `article.${type}`, position: at(position), version: events.length + 1, data } as unknown as RecordedEvent;
     events.push(event);
     return { event, clear: { data } as unknown as Seen['clear'] };
   };
@@ -102,4 +103,15 @@ test('nothing happens to what was deleted, so that it is never read again', asyn
   // Of what it was, nothing is left but whose.
   expect(await statusAt(histories, 25)).toBe(null);
   expect(state.reads).toBe(0);
+});
+
+test('of a stream that has grown, only what came since is read', async () => {
+  const { histories, happens, state } = createStream();
+  happens('drafted', 1);
+  happens('published', 2);
+  expect(await statusAt(histories, 3)).toBe('published');
+  happens('unpublished', 4);
+  expect(await statusAt(histories, 5)).toBe('draft');
+  expect(await statusAt(histories, 3)).toBe('published');
+  expect([state.reads, state.events]).toEqual([2, 3]);
 });

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import type { State } from '#kernel/conditions/holds.ts';
 import type { Watch } from '#kernel/visibility/watches.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
-import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type ClearEvent, decodeClear } from '#shared/events/decode-clear.ts';
 
@@ -17,6 +17,8 @@ export type Seen = { readonly event: RecordedEvent; readonly clear: ClearEvent |
 export type History = {
   readonly from: Position;
   upTo: Position;
+  /** Of the last event of its stream that is in it. */
+  version: Version;
   /** What never changes, as soon as an event has told it. */
   fixed: State | undefined;
   isOver: boolean;
@@ -96,8 +98,11 @@ export class Histories {
     this.#covered = { after: isNext ? (Math.min(span.after, this.#covered.after) as Position) : span.after, upTo: span.upTo };
   }
 
-  /** The histories of some streams, known at each of the positions that are asked for, which lie in spans that were taken in. */
-  async find(wanted: ReadonlyMap<StreamName, Span>): Promise<ReadonlyMap<StreamName, History>> {
+  /**
+   * The histories of some streams, known at each of the positions that are asked for: the log reaches them. What is not known is read, from a log that
+   * somebody may pay for.
+   */
+  async find(wanted: ReadonlyMap<StreamName, Span>, eventLog = this.#eventLog): Promise<ReadonlyMap<StreamName, History>> {
     const found = new Map<StreamName, History>();
     const unknown: [StreamName, Span][] = [];
     for (const [stream, span] of wanted) {
@@ -107,7 +112,7 @@ export class Histories {
     }
     const remaining = unknown.values();
     const load = async () => {
-      for (const [stream, span] of remaining) found.set(stream, await this.#load(stream, span));
+      for (const [stream, span] of remaining) found.set(stream, await this.#load(stream, span, eventLog));
     };
     await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE_MAX, unknown.length) }, load));
     return found;
@@ -132,7 +137,7 @@ export class Histories {
     if (!isAhead || seen.clear === undefined || !fold?.isWhole) this.#known.delete(stream);
     else {
       const from = fold.isCreation ? START : ((position - 1) as Position);
-      const begun: History = { from, upTo: from, fixed: undefined, isOver: false, weight: 0, steps: [] };
+      const begun = nothingKnown(from);
       takeEvent(begun, watch, seen);
       this.#known.set(stream, { ...begun, from: fold.isCreation ? START : position });
     }
@@ -145,22 +150,24 @@ export class Histories {
   }
 
   /** Concurrent ones share one read, unless it began before what is wanted was there. */
-  async #load(stream: StreamName, { upTo }: Span): Promise<History> {
+  async #load(stream: StreamName, { upTo }: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
       if (loading.upTo >= upTo) return loading.history;
       await Promise.allSettled([loading.history]);
     }
     const readable = Math.max(upTo, this.#covered.upTo) as Position;
-    const history = this.#read(stream, readable).finally(() => this.#loading.delete(stream));
+    const history = this.#read(stream, readable, eventLog).finally(() => this.#loading.delete(stream));
     this.#loading.set(stream, { upTo: readable, history });
     return history;
   }
 
-  async #read(stream: StreamName, readable: Position): Promise<History> {
-    const history: History = { from: START, upTo: START, fixed: undefined, isOver: false, weight: 0, steps: [] };
+  /** Of a stream that is known from its beginning, only what came since. */
+  async #read(stream: StreamName, readable: Position, eventLog: Pick<EventLog, 'read'>): Promise<History> {
+    const known = this.#known.get(stream);
+    const history = known?.from === START ? known : nothingKnown(START);
     const watch = this.#watchOf(stream);
     if (watch)
-      for await (const events of this.#eventLog.read(stream))
+      for await (const events of eventLog.read(stream, (history.version + 1) as Version))
         for (const event of events) takeEvent(history, watch, this.#see(event, watch));
     // What has been heard of by now was there to be read.
     if (history.upTo < readable) history.upTo = readable;
@@ -174,10 +181,16 @@ export class Histories {
   }
 }
 
+const nothingKnown = (from: Position): History => ({
+  ...{ from, upTo: from, version: NO_STREAM, fixed: undefined },
+  ...{ isOver: false, weight: 0, steps: [] },
+});
+
 /** Appends what an event changed; one that is already in it changes nothing. */
-const takeEvent = (history: History, watch: Watch, { event: { position, type, data }, clear }: Seen): void => {
+const takeEvent = (history: History, watch: Watch, { event: { position, version, type, data }, clear }: Seen): void => {
   if (position <= history.upTo) return;
   history.upTo = position;
+  history.version = version;
   history.fixed ??= whole(watch, fixedIn(watch, data));
   const fold = watch.folds.get(type);
   if (fold === undefined) return;

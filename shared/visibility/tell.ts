@@ -3,6 +3,7 @@ import type { Find, State } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Parents, type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { ClearEvent } from '#shared/events/decode-clear.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
@@ -16,13 +17,19 @@ type Told = { readonly right: Operation; readonly resource: Facts; readonly form
 /** Of events that are not damaged. */
 export type Tell = (seen: Seen) => Told;
 
-type Sources = { readonly domain: Domain; readonly histories: Histories; readonly findOpened: FindOpened };
+type Sources = {
+  readonly domain: Domain;
+  readonly histories: Histories;
+  readonly findOpened: FindOpened;
+  /** Read where a history is not known, if not the one of the histories. */
+  readonly eventLog?: Pick<EventLog, 'read'> | undefined;
+};
 
-/** Looks up at once what it takes to say who may know of some events, which the histories have taken in. */
-export const prepareTelling = async ({ domain, histories, findOpened }: Sources, seen: readonly Seen[]): Promise<Tell> => {
+/** Looks up at once what it takes to say who may know of some events. */
+export const prepareTelling = async ({ domain, histories, findOpened, eventLog }: Sources, seen: readonly Seen[]): Promise<Tell> => {
   const catalogue = catalogueOf(domain);
   const { types } = visibilityOf(domain);
-  const [known, opened] = await Promise.all([findHistories({ domain, histories }, seen), findOpened(seen)]);
+  const [known, opened] = await Promise.all([findHistories({ domain, histories, eventLog }, seen), findOpened(seen)]);
   return ({ event, clear }) => {
     const type = types.get(event.type);
     if (clear === undefined) throw new Error(`nobody can say what ${event.id} tells`);
@@ -85,7 +92,7 @@ type Wanted = { readonly states: readonly (State | undefined)[]; readonly parent
 
 /** Reference by reference, of all events at once. */
 const findHistories = async (
-  { domain, histories }: Pick<Sources, 'domain' | 'histories'>,
+  { domain, histories, eventLog }: Omit<Sources, 'findOpened'>,
   seen: readonly Seen[],
 ): Promise<ReadonlyMap<StreamName, History>> => {
   const { types } = visibilityOf(domain);
@@ -100,7 +107,7 @@ const findHistories = async (
       spans.set(stream, span);
       wanted.set(stream, span);
     }
-    for (const [stream, history] of await histories.find(wanted)) known.set(stream, history);
+    for (const [stream, history] of await histories.find(wanted, eventLog)) known.set(stream, history);
   };
   const typed = seen.flatMap(({ event, clear }): (readonly [TypeVisibility, SeenClear])[] => {
     const type = types.get(event.type);

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { createAdmin, type Installation, PLENTY } from '../../testing/installation.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
-import { createAdmin, type Installation, PLENTY } from '../engines/installation.ts';
 import { startNginx } from '../engines/nginx.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import type { Failure } from './steady-load.ts';
@@ -73,7 +74,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     started.push(process);
     await process.logged(READY);
   };
-  const admin = await createAdmin(settings);
+  const admin = await createAdmin(settings, publishing);
   const leadOnly: Copies['leadOnly'] = (isThere) => {
     const addresses = (role: Role) =>
       each((copy) => (isThere(role, copy) ? [`127.0.0.1:${placeOf(role, copy).port} ${AGAIN}`] : [])).flat();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle } from '../engines/command-side.ts';
-import { scaled } from '../engines/load.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
-import { until } from '../engines/until.ts';
 import {
   ask,
   createTrouble,

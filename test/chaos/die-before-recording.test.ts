@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { draftArticle, registerUser } from '../engines/command-side.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 import { openEndpoint, untilDelivered } from './delivering.ts';
 import type { EndpointKind } from './endpoint-kinds.ts';
 import { startFollowedRoles } from './followed-roles.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { kindsOf, shouldHear, startKind } from './follower-kinds.ts';
 import { createRandom } from './random.ts';

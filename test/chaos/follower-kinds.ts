@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import type { FollowedRoles } from './followed-roles.ts';
 import { type Follower, startFollower } from './follower.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Followed } from '../engines/event-source.ts';
-import { until } from '../engines/until.ts';
+import type { Followed } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/until.ts';
 
 /** Somebody who comes, listens for a while, goes, and comes again to where they were. */
 export type Follower = {

@@ -14,11 +14,11 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import { createDatabase } from '../engines/database.ts';
-import { scaled } from '../engines/load.ts';
 import { startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 

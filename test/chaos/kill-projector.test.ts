@@ -10,12 +10,12 @@ import type { Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { allEvents, as, by, type CommandSide, type CommandWorld, createCommandWorld, system } from '../engines/command-side.ts';
-import { scaled } from '../engines/load.ts';
 import { replayed } from '../engines/projection.ts';
 import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 

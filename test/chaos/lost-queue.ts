@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Pool } from '#shared/database/pool.ts';
+import { until } from '../../testing/until.ts';
 import type { TestRedis } from '../engines/redis.ts';
-import { until } from '../engines/until.ts';
 
 /** A queue of jobs that can lose everything. */
 export type LosableQueue = {

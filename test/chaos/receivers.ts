@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type Received, startWebhookSink } from '../engines/webhook-sink.ts';
+import { type Received, startWebhookSink } from '../../testing/http/webhook-sink.ts';
 
 /** A callback, and what it was answered; nothing where the connection was closed instead. */
 export type Arrival = Received & { given?: number };

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 import { type Crowd, gatherCrowd, type Member } from './crowd.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { faultsOf } from './sequence.ts';

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { loadConfig } from '#shared/process/config.ts';
-import { scaled } from '../engines/load.ts';
+import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
-import { type Reply, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 
 /** The ingress and the servers of the roles alone, so that very many restarts can be tried. */

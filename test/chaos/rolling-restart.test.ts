@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scaled } from '../engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { COPIES, ROLES, startCopies } from './copies.ts';
 import { createRandom } from './random.ts';

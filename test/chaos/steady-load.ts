@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
-import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 export type Site = Pick<Installation, 'url' | 'admin' | 'fetch'>;
 export type Failure = { readonly at: Date; readonly what: string; readonly why: unknown };

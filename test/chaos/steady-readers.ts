@@ -1,8 +1,8 @@
-import { type Followed, follow } from '../engines/event-source.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
-import { scaled } from '../engines/load.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { faultsOf } from './sequence.ts';
 import { type Failure, type Site, tokenOf } from './steady-load.ts';
 

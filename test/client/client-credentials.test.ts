@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
+import { openPeople } from '../../testing/people.ts';
 import { startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
 import { startRole } from '../engines/role-process.ts';
 
 /** A service against a whole system, which is killed before it has its token. */
@@ -15,7 +15,7 @@ const retryForMs = 110_000;
 test('a service signs in once for all its requests, also while the server is killed and starts again', async () => {
   await using installation = await startInstallation({ of: { domain: expenses, main: MAIN } });
   const { origin: url } = installation;
-  const people = await openPeople(installation, undefined, expenses);
+  const people = await openPeople(installation);
   let tokens = 0;
   const counting = async (input: string, init: RequestInit) => {
     const response = await fetch(input, init);
@@ -36,6 +36,10 @@ test('a service signs in once for all its requests, also while the server is kil
   const listed = await Array.fromAsync(service.teams.list());
   expect(listed.map(({ name }) => name).toSorted()).toEqual(names);
   expect(tokens).toBe(1);
+
+  const bound = createClient<typeof expenses>({ url, token: clientCredentials({ url, clientId, clientSecret, dpop: true }) });
+  const renamed = await bound.teams.edit(created[0]?.id ?? 0, { name: 'Team of a key' });
+  expect(await bound.teams.get(renamed.id)).toMatchObject({ name: 'Team of a key' });
 
   const wrong = clientCredentials({ url, clientId, clientSecret: `${clientSecret}x` });
   await expect(createClient<typeof expenses>({ url, token: wrong }).teams.list().take(1)).rejects.toMatchObject({

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { can } from '../../client/can.ts';
 import { createClient } from '../../client/client.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 
 /** The typed client against a whole system, which is killed in between. The tests follow one upon the other. */
 const MAIN = 'test/toy/example-main.ts';
@@ -27,7 +27,7 @@ type Client = ReturnType<typeof clientOf>;
 beforeAll(async () => {
   installation = open.use(await startInstallation({ of: { domain: expenses, main: MAIN } }));
   open.defer(() => serving?.[Symbol.asyncDispose]());
-  people = await openPeople(installation, undefined, expenses);
+  people = await openPeople(installation);
   administrator = clientOf(people.administrator.token);
   eve = await people.signUp('Eve');
   employee = clientOf(eve.token);

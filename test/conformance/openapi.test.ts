@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type People } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 import { installSchemathesis, pythonMissing, runSchemathesis } from '../engines/schemathesis.ts';
 
 if (pythonMissing !== undefined) process.stderr.write(`/openapi.json is not held against the answers: ${pythonMissing}.\n`);

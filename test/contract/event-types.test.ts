@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 import { expectRecorded } from './expect-recorded.ts';
 
 let installation: Installation;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { PIXEL } from '../../testing/pixel.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { PIXEL } from '../engines/pixel.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 import { expectRecorded } from './expect-recorded.ts';
 
 let installation: Installation;

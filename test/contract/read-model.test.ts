@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
 import { expectRecorded } from './expect-recorded.ts';
 import { USUAL } from './explain.ts';
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import { until } from '../engines/until.ts';
+import { until } from '../../testing/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 
 const ARTICLE = 8001 as ArticleId;

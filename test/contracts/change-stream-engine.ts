@@ -4,10 +4,10 @@ import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgre
 import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { isPublic } from '#shared/visibility/may-know.ts';
+import { until } from '../../testing/until.ts';
 import { addComment, allEvents, type CommandSide, createCommandWorld, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
-import { until } from '../engines/until.ts';
 
 /** What the contract suite needs of a change stream: a log and a read model of its own, and streams as many processes have them. */
 export type ChangeEngine = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { type ChangeWorld, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
 
 /** That nothing is lost and nothing told twice, whoever goes away, comes back, or takes their time. */

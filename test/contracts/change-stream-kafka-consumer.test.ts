@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { commandOf } from '../engines/following.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { createKafkaWorld, type KafkaWorld, untilPublished } from '../engines/kafka-world.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 
 const DEADLINE_MS = 110_000;
 const TOPIC = 'followed';

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { Doorbell } from '#shared/doorbell.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
 import { untilProjected } from '../engines/projection.ts';
 import { startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and goes', () => {

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { until } from '../../testing/until.ts';
 import { AUTHORITY } from '../engines/certificates.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, listen, untilPublished } from '../engines/kafka-world.ts';
-import { until } from '../engines/until.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   let kafka: TestKafka;

@@ -4,11 +4,11 @@ import { openChangeStream, openPublication } from '#shared/change-stream/open.ts
 import { Doorbell } from '#shared/doorbell.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 import { describeChangeStream } from './change-stream.ts';
 import { type ChangeEngine, startChangeEngine } from './change-stream-engine.ts';

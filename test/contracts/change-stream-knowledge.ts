@@ -3,9 +3,9 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Caller } from '#shared/policy.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
+import { until } from '../../testing/until.ts';
 import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
-import { until } from '../engines/until.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
 

@@ -15,9 +15,9 @@ import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { internalRoutes } from '../../command/role.ts';
+import { until } from '../../testing/until.ts';
 import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
-import { until } from '../engines/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 
 /** Longer than a look at the names lasts, so that one begins meanwhile. */

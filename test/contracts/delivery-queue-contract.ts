@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
+import { until } from '../../testing/until.ts';
 import type { DeliveryQueue } from '../../webhook-dispatcher/queue/delivery-queue.ts';
-import { until } from '../engines/until.ts';
 
 export type QueueEngine = AsyncDisposable & {
   /** A queue of this name, as one process opens it. */

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { createDispatchWorld, type DispatchWorld } from '../engines/dispatch-world.ts';
 import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
-import { until } from '../engines/until.ts';
 
 describe.skipIf(redisMissing !== undefined)('webhooks over a Redis that is lost', () => {
   const resources = new AsyncDisposableStack();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { scaled } from '../engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { startDeadline } from '../engines/load.ts';
+import { startDeadline } from '../../testing/load.ts';
 
 /** What the contract suite needs of an engine: an empty log of its own, opened as often as there are processes. */
 export type LogEngine = AsyncDisposable & {

@@ -5,10 +5,10 @@ import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { openConfiguredEventLog, tellOutages } from '#shared/event-log/open.ts';
 import { loadConfig } from '#shared/process/config.ts';
+import { until } from '../../testing/until.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { until } from '../engines/until.ts';
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
 
 /** What a cluster of three did (eventstoredb/cluster.md), by nodes that find each other by gossip or do not. */

@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { InvalidAppend, LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
 /** Each trap of notes/event-log.md and of eventstoredb/README.md that appends and reads can step into; followers have a file of their own. */

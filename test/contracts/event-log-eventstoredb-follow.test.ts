@@ -6,8 +6,8 @@ import type { Position } from '#shared/brands.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { scaled } from '../../testing/load.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { scaled } from '../engines/load.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
 /** Each trap of notes/event-log.md and of eventstoredb/README.md that a follower can step into. */

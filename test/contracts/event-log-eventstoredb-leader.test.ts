@@ -7,9 +7,9 @@ import type { Checkpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
 import { positionOf } from '../../audit/at.ts';
 import { placeOf } from '../../query/events/place.ts';
+import { until } from '../../testing/until.ts';
 import { type EventStoreCluster, startEventStoreCluster } from '../engines/eventstoredb/cluster.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { until } from '../engines/until.ts';
 import { anEvent, aStream, readAll, startFollowing, version } from './event-log-engine.ts';
 
 /** What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there. */

@@ -5,9 +5,9 @@ import type { Position } from '#shared/brands.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { until } from '../engines/until.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
 /** A node that was started again shows events that no majority has, until it has found the leader and cut them off. */

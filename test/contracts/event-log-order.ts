@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
-import { scaled } from '../engines/load.ts';
+import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type Disturbance, type LogEngine, startFollowing, version } from './event-log-engine.ts';
 
 /** Nothing skipped, nothing reordered, nothing twice, whatever goes on around the log. */

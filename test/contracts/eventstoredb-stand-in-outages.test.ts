@@ -13,9 +13,9 @@ import {
   START,
 } from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { scaled } from '../../testing/load.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { scaled } from '../engines/load.ts';
 
 const DEADLINE = { timeout: scaled(10_000), interval: 10 };
 const SHORT_MS = 200;

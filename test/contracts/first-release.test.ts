@@ -6,11 +6,11 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
+import { until } from '../../testing/until.ts';
 import { appendStored, loadFirstRelease, readFirstAnswers, readFirstLog } from '../engines/first-release.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../engines/projection.ts';
 import { createReadWorld } from '../engines/read-world.ts';
-import { until } from '../engines/until.ts';
 
 /**
  * A log that the first release has written, with what it answered then: nearly every type, somebody erased, webhooks that were disabled,

@@ -5,9 +5,9 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 
 const CACHE_LIFETIME_MS = 200;
 const PROCESSES = 3;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Arrivals, createRateLimit } from '#shared/rate-limit/gcra.ts';
 import type { RateLimit, RatePolicy, Taken } from '#shared/rate-limit/rate-limit.ts';
-import { until } from '../engines/until.ts';
+import { until } from '../../testing/until.ts';
 
 export type RateLimitEngine = AsyncDisposable & {
   /** As many as there are processes. */

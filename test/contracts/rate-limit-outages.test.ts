@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import type { RateLimit, RateLimits } from '#shared/rate-limit/rate-limit.ts';
+import { until } from '../../testing/until.ts';
 import { createDatabase } from '../engines/database.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 
 /** A shared engine, and what can happen to it. */

@@ -4,8 +4,8 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { openRedisArrivals } from '#shared/rate-limit/redis/arrivals.ts';
+import { until } from '../../testing/until.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 import { type RateLimitEngine, testRateLimits } from './rate-limit-contract.ts';
 

@@ -3,8 +3,8 @@ import { openPool } from '#shared/database/pool.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { openPostgresArrivals } from '#shared/rate-limit/postgres/arrivals.ts';
+import { until } from '../../testing/until.ts';
 import { createDatabase } from '../engines/database.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 import { type RateLimitEngine, testRateLimits } from './rate-limit-contract.ts';
 

@@ -5,9 +5,9 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { openTracing } from '#shared/tracing/open.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
-import { scaled } from '../engines/load.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { startOtlpReceiver } from '../engines/otlp-receiver.ts';
-import { until } from '../engines/until.ts';
 import { captureLog } from '../serve.ts';
 import { type TracingEngine, testTracing } from './tracing-contract.ts';
 

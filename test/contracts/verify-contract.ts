@@ -2,9 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { ABSENT } from '#kernel/decide/state.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
-import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
+import { streamName } from '#shared/events/streams.ts';
 import { release } from '#shared/projection/release.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
@@ -64,6 +68,24 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect(findings.listed).toMatchObject([{ columns: [{ name: 'name', recorded: 'Person 0', found: 'Forged' }, {}] }]);
       await world.side.pool.query(undo);
       expect((await world.verify()).outcome).toBe('proven');
+    });
+
+    test('a snapshot that is not what its events add up to is found, and no other', async () => {
+      const { pool, eventLog, snapshots, codec, domain } = world.side;
+      const stream = streamName('article', world.article);
+      const { definition, evolve } = deciderOf(domain, domain.kinds.article as Kind);
+      const recorded = (await Array.fromAsync(eventLog.read(stream))).flat();
+      const state = (await codec.decodeAll(recorded)).reduce((before, event) => evolve(before, event as never), ABSENT);
+      const { version, position, id: event } = recorded.at(-1) as RecordedEvent;
+      const save = (forged: unknown) => snapshots.save({ stream, version, position, event, definition, persons: [], state: forged });
+      await save({ ...state, fields: { title: 'Forged' } });
+      expect((await world.verify()).findings.listed).toEqual([{ kind: 'snapshot_different', stream, version, position }]);
+      await pool.query('delete from snapshots.state');
+      await save(state);
+      expect((await world.verify()).outcome).toBe('proven');
+      await pool.query(`update snapshots.state set sealed = '\\x00'`);
+      expect((await world.verify()).outcome).toBe('proven');
+      await pool.query('delete from snapshots.state');
     });
 
     test('a row that was added and one that was removed are found', async () => {

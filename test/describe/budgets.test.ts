@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { budgets } from '../toy/budgets.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(budgets, { file: 'test/toy/budgets.ts' });

@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { publishingWithCollections } from '../toy/collections.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(publishingWithCollections, { file: 'test/toy/collections.ts' });

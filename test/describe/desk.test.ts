@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
+import { describeDomain } from './describe-domain.ts';
 import { desk } from './desk.ts';
 
 describeDomain(desk, { file: 'test/describe/desk.ts' });

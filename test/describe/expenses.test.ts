@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { expenses } from '../toy/expenses.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(expenses, { file: 'test/toy/expenses.ts' });

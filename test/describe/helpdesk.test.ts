@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { helpdesk } from '../toy/helpdesk.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(helpdesk, { file: 'test/toy/helpdesk.ts' });

@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { lending } from '../toy/lending.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(lending, { file: 'test/toy/lending.ts' });

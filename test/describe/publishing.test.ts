@@ -1,4 +1,4 @@
 import { publishing } from '#domain/publishing.ts';
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(publishing);

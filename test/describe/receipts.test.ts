@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { receipts } from '../toy/receipts.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(receipts, { file: 'test/toy/receipts.ts' });

@@ -1,5 +1,5 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { requests } from '../toy/requests.ts';
+import { describeDomain } from './describe-domain.ts';
 
 const BY_TIMER = 'only a timer leads there, and the suite waits for none';
 

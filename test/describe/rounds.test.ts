@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
+import { describeDomain } from './describe-domain.ts';
 import { rounds } from './rounds.ts';
 
 describeDomain(rounds, { file: 'test/describe/rounds.ts' });

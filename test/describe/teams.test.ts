@@ -1,4 +1,4 @@
-import { describeDomain } from '../../testing/describe-domain/describe-domain.ts';
 import { teams } from '../toy/teams.ts';
+import { describeDomain } from './describe-domain.ts';
 
 describeDomain(teams, { file: 'test/toy/teams.ts' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountVisit, email, from, openAccountVisit, password, titleOf } from '../engines/account-visit.ts';
 import type { AccountsSite } from '../engines/accounts-site.ts';
-import { type HandBrowser, openHandBrowser, type Seen } from '../engines/browser-by-hand.ts';
 
 let visit: AccountVisit;
 let site: AccountsSite;

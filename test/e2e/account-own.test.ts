@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 import { titleOf } from '../engines/account-visit.ts';
 import { type Asked, openAuthenticator, passkeyFormIn } from '../engines/authenticator.ts';
-import { openHandBrowser } from '../engines/browser-by-hand.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openOwnAccount } from '../engines/own-account.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
-import { until } from '../engines/until.ts';
 
 const site = 'https://annals.example';
 

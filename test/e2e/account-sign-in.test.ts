@@ -1,5 +1,6 @@
 // Over 200 lines, because every case goes through the one installation that is set up here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import {
   type AccountVisit,
   email,
@@ -11,7 +12,6 @@ import {
   WEB_REDIRECT_URI,
 } from '../engines/account-visit.ts';
 import type { AccountsSite } from '../engines/accounts-site.ts';
-import { type HandBrowser, openHandBrowser, type Seen } from '../engines/browser-by-hand.ts';
 
 let visit: AccountVisit;
 let site: AccountsSite;

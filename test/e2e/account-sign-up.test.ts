@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
 import { type AccountVisit, anAddress, challenge, email, from, openAccountVisit, password, titleOf } from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { type HandBrowser, openHandBrowser, type Seen } from '../engines/browser-by-hand.ts';
-import { until } from '../engines/until.ts';
 
 let visit: AccountVisit;
 let site: AccountsSite;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 /** How far the log is proven, as everybody can see it. */
 let installation: Installation;

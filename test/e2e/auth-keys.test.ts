@@ -1,9 +1,9 @@
 import { decodeProtectedHeader } from 'jose';
 import { expect, test } from 'vitest';
 import { rotateSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
+import { until } from '../../testing/until.ts';
 import { type AuthInstance, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
 import { basic, post } from '../engines/oauth.ts';
-import { until } from '../engines/until.ts';
 
 const QUICK = { keysPollMs: 20 };
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import { endGrantsOfClient } from '../../auth/storage/end-grants.ts';
+import { until } from '../../testing/until.ts';
 import {
   type AuthInstance,
   type AuthWorld,
@@ -28,7 +29,6 @@ import {
   post,
   startDevice,
 } from '../engines/oauth.ts';
-import { until } from '../engines/until.ts';
 
 /** Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may succeed. */
 const AT_ONCE = 8;

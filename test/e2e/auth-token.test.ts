@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';
+import { until } from '../../testing/until.ts';
 import {
   type AuthInstance,
   type AuthWorld,
@@ -13,7 +14,6 @@ import {
   webClient,
 } from '../engines/auth-world.ts';
 import { basic, obtainCode, post } from '../engines/oauth.ts';
-import { until } from '../engines/until.ts';
 
 let world: AuthWorld;
 let auth: AuthInstance;

@@ -7,11 +7,11 @@ import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
 import { connectEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { until } from '../../testing/until.ts';
 import { startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 
 /** Room for a database and a few files of its write-ahead log. */
 const SIZE = '220m';

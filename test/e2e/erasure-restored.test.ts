@@ -2,15 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
-import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 
 /** A backup is made, somebody is deleted, and the backup is restored: what follows from the deletion follows again. */
 const resources = new AsyncDisposableStack();

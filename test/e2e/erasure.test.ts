@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { runCommandLine } from '../../command-line/program.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
 import { readTopic } from '../engines/read-topic.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /** What somebody has told, wherever it may have got to, is searched for before they are deleted and after it. */
 const resources = new AsyncDisposableStack();

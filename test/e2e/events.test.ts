@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { follow } from '../engines/event-source.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 
 /** The feed as programs follow it, by HTTP alone. */
 let installation: Installation;

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { CHANGES_PAGE, commandOf, type Following, openFollowing } from '../engines/following.ts';
-import { until } from '../engines/until.ts';
 
 /** What docs/changes.md tells programs to do is done here, as it stands there. */
 let following: Following;
@@ -15,9 +15,10 @@ afterAll(() => following?.[Symbol.asyncDispose]());
 
 test('every example is on a page', () => {
   const root = join(import.meta.dirname, '../..');
-  const files = globSync('docs/examples/*', { cwd: root }).map((path) => basename(path));
+  const files = globSync('docs/examples/**/*.*', { cwd: root }).map((path) => relative('docs/examples', path));
   const pages =
-    CHANGES_PAGE + ['webhooks', 'audit', 'tutorial'].map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8')).join('');
+    CHANGES_PAGE +
+    ['webhooks', 'audit', 'tutorial', 'browser', 'client'].map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8')).join('');
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !pages.includes(`](examples/${file})`))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
 import { SCOPES } from '../engines/policy.ts';
-import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts';
 
 /** What comes in wrong: each has a clear answer, and leaves nothing behind in the log. */

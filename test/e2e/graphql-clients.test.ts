@@ -3,9 +3,9 @@ import { ApolloClient, ApolloLink, CombinedGraphQLErrors, gql, HttpLink, InMemor
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { until } from '../engines/until.ts';
 
 /** Clients as their users have them, unmodified. */
 let installation: Installation;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 
 /** Two services beside ours, in processes of their own: one that is up, and one that comes later. */
 let installation: Installation;

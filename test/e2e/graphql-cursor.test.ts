@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { numbered, openPublishing, type Publishing } from '../engines/publishing.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { newDpopKey } from '../engines/oauth.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
 
 let installation: Installation;
 let ask: RestClient;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
+import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
 
 let installation: Installation;
 let run: GraphqlClient;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GraphqlClient, type GraphqlReply, graphqlClientOf } from '../engines/graphql-client.ts';
+import { type GraphqlClient, type GraphqlReply, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const BURST = 200;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { follow } from '../engines/event-source.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { openPublishing, type Publishing } from '../engines/publishing.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 
 /** The single connection mode where query runs in two processes, of which each knows its own streams alone. */
 if (nginxMissing !== undefined) process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type People, type TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type TokenHolder } from '../engines/installation-people.ts';
-import { type Reply, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 /** The protocol as it goes over the wire, for clients other than graphql-sse. */
 let installation: Installation;

@@ -1,9 +1,9 @@
 import { type Client, createClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { numbered, openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
-import { until } from '../engines/until.ts';
 
 /** The official client, unmodified. */
 let installation: Installation;

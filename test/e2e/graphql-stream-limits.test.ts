@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { type GraphqlStream, streamOf } from '../engines/graphql-stream.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { type GraphqlStream, streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 const STREAMS_MAX = 3;
 let installation: Installation;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { openPeople } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
 
 let installation: Installation;
 let token: string;

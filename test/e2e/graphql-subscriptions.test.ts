@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
-import { type GraphqlStream, streamOf } from '../engines/graphql-stream.ts';
+import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { type GraphqlStream, streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { until } from '../engines/until.ts';
 
 let installation: Installation;
 let people: People;

@@ -1,8 +1,8 @@
 // Over 200 lines, because every case goes through the one installation that is set up here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type PictureType, picture } from '../engines/pictures.ts';
-import { until } from '../engines/until.ts';
 import { createUploadsWorld, type Form, formOf, PREFLIGHT, SET_COVER, type UploadsWorld } from '../engines/uploads-world.ts';
 
 let installation: Installation;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HistoryEntry } from '#shared/rest/history.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import type { Article } from '../engines/representations.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 
 /** What an auditor asks, by HTTP alone. The tests follow one upon the other. */
 let installation: Installation;

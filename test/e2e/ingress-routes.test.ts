@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type Echo, startEchoRole } from '../engines/echo-role.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { OPERATIONS } from '../engines/operations.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 
 /** The routing table of DESIGN §1, as a real nginx reads it out of deploy/nginx.conf. */
 if (nginxMissing !== undefined) process.stderr.write(`Where the ingress leads is not tested: ${nginxMissing}.\n`);

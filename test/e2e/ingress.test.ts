@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
 import { AUTHORITY, CLIENT, SERVER } from '../engines/certificates.ts';
 import { type Echo, type EchoRole, startEchoRole } from '../engines/echo-role.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
-import { restClientOf } from '../engines/rest-client.ts';
 import { fetchWithCertificate } from '../engines/tls-fetch.ts';
 
 /** deploy/nginx.conf in a real nginx, before roles that tell what reaches them. */

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { Order } from '#shared/rest/operator.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 /** An operator at work, signed in at the console that every installation has. */
 let installation: Installation;

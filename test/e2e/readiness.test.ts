@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { until } from '../../testing/until.ts';
 import { type AnnalsProcess, startAnnals } from '../annals-process.ts';
 import { anEvent, aStream } from '../contracts/event-log-engine.ts';
 import { ageLog } from '../engines/age-log.ts';
@@ -9,8 +11,6 @@ import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 
 /** Whether `/readyz` of each role tells the truth. The log is in a database of its own, on a way that can be cut. */
 const ROLES = ['command', 'query', 'projector', 'webhook-dispatcher'] as const;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import { type AuthWorld, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
-import { until } from '../engines/until.ts';
 
 let world: AuthWorld;
 let one: AuthProcess;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import type { Article, Comment } from '../engines/representations.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 
 /** What a newcomer writes in the first hour, by HTTP alone. The tests follow one upon the other. */
 let installation: Installation;

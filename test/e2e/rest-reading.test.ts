@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
 import type { Article } from '../engines/representations.ts';
-import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
 
 /** What a newcomer reads in the first hour, by HTTP alone. */
 let installation: Installation;

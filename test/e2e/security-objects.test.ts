@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { follow } from '../engines/event-source.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { type Ask, type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { sendRaw } from '../engines/raw-request.ts';
-import { type Ask, type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink } from '../engines/webhook-sink.ts';
 import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
 import { PRIVATE_READS } from '../security/private-reads.ts';
 import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';

@@ -1,12 +1,12 @@
 // Over 200 lines, because every case goes through the one installation that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
 import { sendRaw } from '../engines/raw-request.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
+import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { spendEventfulDay, UNSPEAKABLE } from '../security/eventful-day.ts';
 import { HOSTILE, SMUGGLED, SPLITTING } from '../security/hostile-requests.ts';
 import { PAGES, PERSONAL, READ_BY_PAGES, SCHEMA_QUESTIONS } from '../security/questions.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   installation = resources.use(await startInstallation({ settings: { ...PRODUCTION, ...mail } }));
   recorder = recordExchanges(installation.fetch);
   ask = restClientOf({ url: installation.url, fetch: recorder.fetch });
-  const people = await openPeople({ ...installation, fetch: recorder.fetch }, smtp);
+  const people = await openPeople({ ...installation, fetch: recorder.fetch }, async (email) => linkIn(await smtp.mailTo(email)));
   ada = await people.signUp('Zephyrine Canary');
   admin = people.administrator.token;
 });

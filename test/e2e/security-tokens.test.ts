@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
+import { type Ask, type Reply, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
 import { sendRaw } from '../engines/raw-request.ts';
-import { type Ask, type Reply, restClientOf } from '../engines/rest-client.ts';
 
 /** Every role refuses what is no access token of ours, whatever it looks like and whichever way it comes. */
 const resources = new AsyncDisposableStack();

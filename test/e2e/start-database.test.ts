@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, inject, test } from 'vitest';
 import { readOwnNames } from '#shared/database/usable.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { until } from '../../testing/until.ts';
 import { runAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, createRole } from '../engines/database.ts';
 import { pgBouncerMissing, startPgBouncer } from '../engines/pgbouncer.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 
 /** Starts on the server of DATABASE_URL; those on the embedded one are in start.test.ts. */
 

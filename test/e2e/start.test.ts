@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { until } from '../../testing/until.ts';
 import { runAnnals, spawnAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { until } from '../engines/until.ts';
 
 const draft = JSON.stringify({ articleId: 42, authorId: 7, title: 'One', body: '', tags: [], cover: null });
 const appendDraft = ['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft];

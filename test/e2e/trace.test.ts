@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { formatTraceparent } from '#shared/tracing/traceparent.ts';
-import { type Followed, follow } from '../engines/event-source.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
-import { type Reply, type RestClient, restClientOf } from '../engines/rest-client.ts';
 import { linesOf, newTrace, only, spansOf, untilHeardByKafka, untilTold } from '../engines/traces.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /** One change, from the request that asks for it to the webhook that is told of it, as a collector of traces sees it. */
 const resources = new AsyncDisposableStack();

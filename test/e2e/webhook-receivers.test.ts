@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 
 /** The receivers of docs/webhooks.md, and what is really sent to them. */
 const resources = new AsyncDisposableStack();
@@ -52,7 +52,12 @@ const hasPython = (): boolean => {
   }
 };
 
-const COMMANDS = ['node docs/examples/receive-webhook.js', ...(hasPython() ? ['python3 docs/examples/receive-webhook.py'] : [])];
+const COMMANDS = [
+  'node docs/examples/receive-webhook.js',
+  'node docs/examples/receive-webhook-express.js',
+  'node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js',
+  ...(hasPython() ? ['python3 docs/examples/receive-webhook.py'] : []),
+];
 
 describe.each(COMMANDS)('%s', (command) => {
   test('takes what is sent, also before it was there, and while the secret is rotated', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
+import { until } from '../../testing/until.ts';
 import { startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
-import { until } from '../engines/until.ts';
 
 test('a process whose queue of webhooks is broken says so once, and stops in good order', async () => {
   await using dataDir = await temporaryDataDir();

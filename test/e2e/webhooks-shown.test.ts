@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /** What is seen of webhooks, by REST and by GraphQL alike. */
 const resources = new AsyncDisposableStack();

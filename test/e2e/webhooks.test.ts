@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt, Delivery, Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { type Received, startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
-import { type Received, startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /** A webhook from its registration to its end, by HTTP alone. The tests follow one upon the other. */
 const resources = new AsyncDisposableStack();

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { HandBrowser, Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountsSite, openAccountsSite } from './accounts-site.ts';
-import type { HandBrowser, Seen } from './browser-by-hand.ts';
 
 export const email = 'ada@example.com';
 export const password = 'correct horse battery';

@@ -12,11 +12,11 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { startChain } from '../../audit/chain/follow-chain.ts';
 import { type HeadFiles, headFilesIn } from '../../audit/heads/head-files.ts';
 import { createPublisher } from '../../audit/heads/service.ts';
+import { until } from '../../testing/until.ts';
 import { aStream } from '../contracts/event-log-engine.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
-import { until } from './until.ts';
 
 /** A log with the tables of its proof, and a folder outside the database. */
 export type AuditWorld = AsyncDisposable & {

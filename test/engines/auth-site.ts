@@ -1,7 +1,7 @@
 import type { UserId } from '#shared/brands.ts';
+import { openPeople } from '../../testing/people.ts';
 import { ISSUER, type TestPerson } from './auth-world.ts';
 import { type Installation, shareInstallation } from './installation.ts';
-import { openPeople } from './installation-people.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 /** The authorization server of an installation, known as ISSUER, reached over HTTP alone. */

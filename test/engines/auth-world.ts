@@ -18,12 +18,12 @@ import { createCredentials } from '../../auth/accounts/credentials.ts';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';
+import { until } from '../../testing/until.ts';
 import { ClientSettings } from './client-settings.ts';
 import { system } from './command-side.ts';
 import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
-import { until } from './until.ts';
 
 /** Clients know the server by this name, wherever an instance of it listens. */
 export const ISSUER = 'https://annals.test';

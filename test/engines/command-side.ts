@@ -21,6 +21,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
+import { createSnapshots, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { Clock } from '../../command/clock.ts';
 import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
@@ -39,6 +40,7 @@ export type CommandSide = AsyncDisposable &
     readonly masterKey: MasterKey;
     readonly erasures: ErasureList;
     readonly codec: Codec;
+    readonly snapshots: Snapshots;
     readonly domain: Domain;
     readonly tables: Tables;
     readonly pool: Pool;
@@ -98,6 +100,7 @@ export const createCommandWorld = async (
         masterKey,
         erasures,
         codec: createCodec({ keys, domain }),
+        snapshots: createSnapshots({ pool, keys, masterKey }),
         tables: tablesOf(domain),
         pool,
         databaseUrl: database.url,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { HttpLimits } from '#shared/process/config.ts';
+import { until } from '../../testing/until.ts';
 import { allEvents } from './command-side.ts';
-import { until } from './until.ts';
 import { ARTICLE, createWriteWorld, make, type WriteAnswer, type WriteWorld, type Written } from './write-world.ts';
 
 /** An article that pictures are sent to, and the folder that they come to lie in. */

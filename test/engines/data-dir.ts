@@ -60,7 +60,7 @@ const dataDirsIn = async (folder: string, run: string): Promise<readonly string[
 };
 
 /** Stops what runs on a data folder and removes it, wherever its cluster lies. */
-const removeDataDir = async (path: string): Promise<void> => {
+export const removeDataDir = async (path: string): Promise<void> => {
   const cluster = await readCluster(path).catch(() => undefined);
   if (cluster !== undefined) {
     await stopPostmaster(cluster.pgdata);

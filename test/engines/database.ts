@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { scaled } from './load.ts';
+import { scaled } from '../../testing/load.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 
@@ -26,20 +26,52 @@ const ODD_SETTINGS = {
   lock_timeout: '1',
 };
 
+const CONNECTIONS_MAX = 2;
+const IDLE_MAX_MS = 60_000;
+
 /** A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is still connected to it. */
 export const createDatabase = async ({
   template = 'template0',
   settings = ODD_SETTINGS,
   options = '',
 }: Made = {}): Promise<TestDatabase> => {
-  const server = inject('postgresUrl');
+  const server = serverOf(inject('postgresUrl'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   // Nobody can connect to the template of the server's own: copying another fails while someone is.
-  await execute(server, `create database ${name} template ${template} strategy file_copy ${options}`);
-  for (const [setting, value] of Object.entries(settings)) await execute(server, `alter database ${name} set ${setting} = ${value}`);
+  await server.query(`create database ${name} template ${template} strategy file_copy ${options}`);
+  await server.query(
+    Object.entries(settings)
+      .map(([setting, value]) => `alter database ${name} set ${setting} = ${value};`)
+      .join(' '),
+  );
   const url = new URL(inject('databasesUrl'));
   url.pathname = `/${name}`;
-  return { name, url: url.href, [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`) };
+  return {
+    name,
+    url: url.href,
+    [Symbol.asyncDispose]: async () => void (await server.query(`drop database if exists ${name} with (force)`)),
+  };
+};
+
+/** Connecting costs more than what is asked here, so this process keeps its connections. */
+const serverOf = (url: string): pg.Pool => {
+  if (kept?.url !== url) kept = { url, pool: openServer(url) };
+  return kept.pool;
+};
+
+let kept: { readonly url: string; readonly pool: pg.Pool } | undefined;
+
+const openServer = (url: string): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    connectionTimeoutMillis: scaled(10_000),
+    max: CONNECTIONS_MAX,
+    idleTimeoutMillis: IDLE_MAX_MS,
+    allowExitOnIdle: true,
+  });
+  // The server may end before this process does.
+  pool.on('error', () => {});
+  return pool;
 };
 
 /** A role that may connect, with what more is granted; it goes at the end, with what it has made in this database. */

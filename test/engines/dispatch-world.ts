@@ -9,10 +9,10 @@ import type { Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { until } from '../../testing/until.ts';
 import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
 import { as, by, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
-import { until } from './until.ts';
-import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;

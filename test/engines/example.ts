@@ -11,7 +11,7 @@ export type Example = AsyncDisposable & {
   cursors(): readonly string[];
   /** What it complains of. */
   complaints(): string;
-  kill(): Promise<void>;
+  kill(signal?: NodeJS.Signals): Promise<void>;
 };
 
 /** As the page says to start it, in the project's folder. */
@@ -30,14 +30,14 @@ export const startExample = (command: string, environment: Readonly<Record<strin
     complaints += text;
   });
   const exited = once(child, 'exit');
-  const kill = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  const kill = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, signal);
     await exited;
   };
   return {
     cursors: () => lines.map((line) => line.split(' ')[0] ?? ''),
     complaints: () => complaints,
     kill,
-    [Symbol.asyncDispose]: kill,
+    [Symbol.asyncDispose]: () => kill(),
   };
 };

@@ -13,10 +13,10 @@ import { startProjector } from '../../projector/service.ts';
 import { type Feed, openFeed } from '../../query/changes/feed.ts';
 import type { Reader } from '../../query/changes/lane.ts';
 import type { Cohort } from '../../query/changes/renderings.ts';
+import { until } from '../../testing/until.ts';
 import { createCommandWorld } from './command-side.ts';
 import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
-import { until } from './until.ts';
 
 /** A log that is projected, and feeds of what is written to it. */
 export type FeedWorld = AsyncDisposable & {

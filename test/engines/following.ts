@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import type { TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from './cuttable.ts';
 import { type Installation, shareInstallation } from './installation.ts';
-import type { TokenHolder } from './installation-people.ts';
 import { openPublishing, type Publishing } from './publishing.ts';
-import { restClientOf } from './rest-client.ts';
-import { until } from './until.ts';
 
 /** An installation behind a network that can be cut, and a client of it, made as docs/changes.md says, which follows what is published. */
 export type Following = AsyncDisposable & {

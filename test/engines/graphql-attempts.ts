@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { GraphqlReply } from './graphql-client.ts';
+import type { GraphqlReply } from '../../testing/graphql/graphql-client.ts';
+import { PIXEL } from '../../testing/pixel.ts';
 import type { Installation } from './installation.ts';
-import { PIXEL } from './pixel.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
 /** Tries a root field as somebody, on something that is there for this one attempt. */

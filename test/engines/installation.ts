@@ -1,24 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { policyOf } from '#shared/policy.ts';
-import { runCommandLine } from '../../command-line/program.ts';
+import { createAdmin, type Installation as Installed, operate as operateOn, PLENTY, type Settings } from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
-import { type Running, type Settings, startInCopies, startInOne } from './running.ts';
+import { type Running, startInCopies, startInOne } from './running.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
-/** All of Annals as an operator runs it, reached over HTTP alone. */
-export type Installation = Running & {
-  readonly topology: Topology;
-  /** By what clients know it: the issuer of its tokens, and where links begin. */
-  readonly url: string;
-  /** As `fetch`, for URLs that begin with `url`, wherever it listens. */
-  readonly fetch: typeof fetch;
-  /** Everybody's first client: a service that acts as an administrator. */
-  readonly admin: { readonly clientId: string; readonly secret: string };
-};
+export type Installation = Running & Installed & { readonly topology: Topology };
 
 /** All roles in one process, or each in copies of its own behind the ingress. */
 type Topology = 'one' | 'copies';
@@ -90,20 +80,12 @@ const start = async ({ settings = {}, tls = false, admin: known, of = PUBLISHING
   return {
     ...running,
     topology,
+    domain: of.domain,
     url: running.settings.PUBLIC_URL ?? origin,
     fetch: tls ? fetchWithCertificate(origin, undefined) : fetchAt(origin),
     admin,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-};
-
-/** All requests of a test come from one address, and many webhooks are one administrator's. */
-export const PLENTY = {
-  WEBHOOKS_PER_OWNER_MAX: '1000',
-  RATE_LIMIT: '100000',
-  RATE_LIMIT_BURST: '100000',
-  RATE_LIMIT_ANONYMOUS: '100000',
-  RATE_LIMIT_ANONYMOUS_BURST: '100000',
 };
 
 const fetchAt =
@@ -113,32 +95,6 @@ const fetchAt =
     return fetch(new URL(pathname + search, origin), { redirect: 'manual', ...init });
   };
 
-const ADMIN = 'test-admin';
-
-export const createAdmin = async (settings: Settings, domain: Domain = publishing): Promise<Installation['admin']> => {
-  const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', scopesOf(domain).join(' ')];
-  const output = await operate(['client', 'create', 'Administrator', ...args], settings, domain);
-  const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
-  if (secret === undefined) throw new Error(`there is no first client:\n${output}`);
-  return { clientId: ADMIN, secret };
-};
-
-/** All that there are. */
-export const scopesOf = (domain: Domain): readonly string[] => [
-  ...new Set([...policyOf(domain).rights.values()].map(({ scope }) => scope)),
-];
-
-/** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
-export const operate = async (args: readonly string[], settings: Settings, domain: Domain = publishing): Promise<string> => {
-  const printed: string[] = [];
-  const exit = await runCommandLine([...args], {
-    domain,
-    environment: { NODE_ENV: 'test', ...settings },
-    signal: new AbortController().signal,
-    write: async (line) => void printed.push(line),
-    complain: (line) => void printed.push(line),
-  });
-  const output = printed.join('\n');
-  if (exit !== 0) throw new Error(`annals ${args.join(' ')} ended with ${exit}:\n${output}`);
-  return output;
-};
+/** Of publishing, unless another domain is served. */
+export const operate = (args: readonly string[], settings: Settings, domain: Domain = publishing): Promise<string> =>
+  operateOn(args, settings, domain);

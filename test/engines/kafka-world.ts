@@ -10,11 +10,11 @@ import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { captureLog } from '../serve.ts';
 import { addComment, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
-import { scaled } from './load.ts';
 import { startProjecting, untilProjected } from './projection.ts';
-import { until } from './until.ts';
 
 /** A command side and a projector, whose changes are published to a topic and heard from there. */
 export type KafkaWorld = AsyncDisposable & {

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { stillQueue } from '#shared/change-stream/kafka/client.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { fetchKafka, type Ports, settingsOf, USER } from './kafka-server.ts';
-import { until } from './until.ts';
 
 /** A Kafka of the caller's own: one process, in KRaft mode. */
 export type TestKafka = AsyncDisposable & {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { until } from './until.ts';
 
 /** Debian's nginx with our own configuration, on a port and in a folder of its own. */
 export type Nginx = AsyncDisposable & {

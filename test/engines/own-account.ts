@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountVisit, anAddress, from, openAccountVisit, password, titleOf } from './account-visit.ts';
 import type { AccountsSite } from './accounts-site.ts';
-import { type HandBrowser, openHandBrowser, type Seen } from './browser-by-hand.ts';
 
 type Person = { readonly email: string; readonly password: string };
 export type Somebody = Person & { readonly userId: UserId };

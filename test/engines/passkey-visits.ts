@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import type { Seen } from '../../testing/http/browser-by-hand.ts';
 import { from } from './account-visit.ts';
 import { type Authenticator, openAuthenticator, passkeyFormIn } from './authenticator.ts';
-import type { Seen } from './browser-by-hand.ts';
 import { type AccountWorld, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
 
 export type Twist = Parameters<Authenticator['get']>[1];

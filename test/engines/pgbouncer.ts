@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { inDatabase } from './search-everywhere.ts';
-import { until } from './until.ts';
 
 /** A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with and, in session mode, connections for all. */
 export type PgBouncer = AsyncDisposable & {

@@ -8,8 +8,8 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { project } from '#shared/projection/project.ts';
 import { createReadModel, useReadModel } from '#shared/projection/schema.ts';
 import { startProjector } from '../../projector/service.ts';
+import { until } from '../../testing/until.ts';
 import type { CommandSide } from './command-side.ts';
-import { until } from './until.ts';
 
 /** The projector of one process. */
 export const startProjecting = ({ domain, pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>

@@ -6,9 +6,9 @@ import { START } from '#shared/event-log/event-log.ts';
 import { computeDigest, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { ChainReport } from '../../audit/chain/findings.ts';
 import { beginChainCheck } from '../../audit/chain/verify-chain.ts';
+import { until } from '../../testing/until.ts';
 import type { CommandSide, CommandWorld } from './command-side.ts';
 import { tables } from './tables.ts';
-import { until } from './until.ts';
 
 type Running = { readonly world: CommandWorld; readonly side: CommandSide };
 

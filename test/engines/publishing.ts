@@ -1,8 +1,8 @@
-import { graphqlClientOf } from './graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
-import { openPeople, type Person } from './installation-people.ts';
-import { restClientOf } from './rest-client.ts';
-import { until } from './until.ts';
 
 /** What is heard of by those who follow `articlePublished`, and an author who makes it happen. */
 export type Publishing = {

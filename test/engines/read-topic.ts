@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Kafka, logLevel } from 'kafkajs';
-import { until } from './until.ts';
+import { until } from '../../testing/until.ts';
 
 /** All that a topic of Kafka holds, keys and headers among it; nothing where the changes come by no Kafka. */
 export const readTopic = async (url: string | undefined): Promise<string> => {

@@ -14,12 +14,12 @@ import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startQueryService } from '../../query/service.ts';
+import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
-import { type Reply, restClientOf } from './rest-client.ts';
 
 /** Whoever asks; without scopes they have all. */
 export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly string[] };

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { until } from './until.ts';
 
 /** A Redis of the caller's own, in memory alone. */
 export type TestRedis = AsyncDisposable & {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
+import type { TokenHolder } from '../../testing/people.ts';
+import { PIXEL } from '../../testing/pixel.ts';
 import type { Installation } from './installation.ts';
-import type { TokenHolder } from './installation-people.ts';
 import { operation } from './operations.ts';
-import { PIXEL } from './pixel.ts';
-import { type Reply, restClientOf } from './rest-client.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
 /** Tries an operation as somebody, on something that is there for this one attempt. */

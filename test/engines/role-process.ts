@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startDeadline } from './load.ts';
+import { startDeadline } from '../../testing/load.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS = 180_000;

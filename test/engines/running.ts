@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import type { Settings } from '../../testing/installation.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 import { type Nginx, startNginx } from './nginx.ts';
 import { type RoleProcess, startRole } from './role-process.ts';
-
-export type Settings = Readonly<Record<string, string>>;
 
 /** The processes of an installation. */
 export type Running = AsyncDisposable & {

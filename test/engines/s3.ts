@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { until } from './until.ts';
 
 /** S3Proxy, a server of the S3 protocol, with an empty bucket and the signatures checked. */
 export type TestS3 = AsyncDisposable & {

@@ -1,5 +1,5 @@
 import { inject, vi } from 'vitest';
-import { scaled } from './load.ts';
+import { scaled } from '../../testing/load.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type People, type TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
-import { openPeople, type People, type TokenHolder } from './installation-people.ts';
 import { SCOPES } from './policy.ts';
-import { type RestClient, restClientOf } from './rest-client.ts';
-import { until } from './until.ts';
 
 /**
  * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the operation, and those

@@ -4,8 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { scaled } from '../../testing/load.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { scaled } from './load.ts';
 
 const run = promisify(execFile);
 const REQUIREMENTS = join(import.meta.dirname, '../conformance/requirements.txt');

@@ -1,5 +1,5 @@
 import { codeOf, stepAt } from '../../auth/second-factor/totp.ts';
-import type { Seen } from './browser-by-hand.ts';
+import type { Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountWorld, credentialsOf, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
 
 /** An app that shows codes, and the paper with the codes beside it. */

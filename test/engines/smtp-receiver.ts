@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { until } from './until.ts';
+import { until } from '../../testing/until.ts';
 
 /** A message as a program for mail reads it; `raw` is what came over the line. */
 export type ReceivedMail = {

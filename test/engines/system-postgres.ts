@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { runProgram } from '#shared/database/embedded/programs.ts';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { inDatabase } from './search-everywhere.ts';
-import { until } from './until.ts';
 
 /** A PostgreSQL of the system's packages, with the tools that operators make backups with; the embedded one has none. */
 export type SystemPostgres = AsyncDisposable & {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { until } from '../../testing/until.ts';
 import { type Asker, createReadWorld, type ReadWorld } from './read-world.ts';
-import { until } from './until.ts';
 
 /** A system with a little of everything, and what every kind of caller is told of it. */
 export type Story = {

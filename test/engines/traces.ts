@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { formatTraceparent, type TracePlace } from '#shared/tracing/traceparent.ts';
+import { until } from '../../testing/until.ts';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.ts';
-import { until } from './until.ts';
 
 let traces = 0;
 

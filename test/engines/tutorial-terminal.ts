@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { until } from './until.ts';
+import { until } from '../../testing/until.ts';
 
 const DEADLINE_MS = 100_000;
 /** What goes on behind a command that has ended is seen soon after. */

@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople, type TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
-import { openPeople, type TokenHolder } from './installation-people.ts';
-import { type RestClient, restClientOf } from './rest-client.ts';
-import { until } from './until.ts';
 
 export type Form = readonly (readonly [name: string, value: string | Blob])[];
 type Answer = { readonly status: number; readonly code: string | undefined; readonly data: Readonly<Record<string, unknown>> | null };

@@ -7,13 +7,13 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { startAudit } from '../../audit/service.ts';
 import type { Verification } from '../../audit/verify/plan.ts';
 import { verify } from '../../audit/verify/verify.ts';
+import { until } from '../../testing/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import type { StartLog } from './log-engines.ts';
 import { untilProjected } from './projection.ts';
 import { createRebuildWorld, type RebuildWorld } from './rebuild-world.ts';
-import { until } from './until.ts';
 
 /** A read model in which there is something of everything, and what verifies it. */
 export type VerifyWorld = RebuildWorld & {

@@ -1,4 +1,4 @@
-import type { Ask } from '../engines/rest-client.ts';
+import type { Ask } from '../../testing/http/rest-client.ts';
 
 /** What is sent to `/graphql`; with a query in the address it is a GET. */
 export type Sent = Ask & { readonly method?: string; readonly query?: Readonly<Record<string, string>> };

@@ -1,7 +1,7 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Random } from '../../testing/random.ts';
 import { POLICY, SCOPES } from '../engines/policy.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { scaled } from '../../testing/load.ts';
 import { expectAccessible, expectFitting, picture } from '../engines/chromium.ts';
-import { scaled } from '../engines/load.ts';
 
 /** A window in which somebody looks after their account. */
 export type AccountWindow = AsyncDisposable & {

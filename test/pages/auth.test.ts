@@ -2,9 +2,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
-import { scaled } from '../engines/load.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);

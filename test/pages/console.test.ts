@@ -5,6 +5,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import {
   chromiumMissing,
   expectAccessible,
@@ -15,12 +21,6 @@ import {
   watchShifts,
 } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, PASSWORD, type Person } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /** Longer than others, because every section is looked at in the one installation that is started, by the one who has signed in. */
 const missing = chromiumMissing();

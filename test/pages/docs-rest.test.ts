@@ -1,10 +1,10 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
-import { scaled } from '../engines/load.ts';
 import { DESCRIBED } from '../engines/operations.ts';
-import { until } from '../engines/until.ts';
 import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 
 const missing = chromiumMissing();

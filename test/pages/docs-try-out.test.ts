@@ -1,9 +1,9 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { chromiumMissing, launchChromium, picture } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs-try-out.test.ts is skipped, because ${missing}.`);

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { docsRoutes } from '../../query/docs/routes.ts';
 import { openApiRoutes } from '../../query/openapi/document.ts';
+import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
-import { scaled } from '../engines/load.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const OPTIONS = { domain: publishing, publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };

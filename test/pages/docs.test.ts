@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
-import { until } from '../engines/until.ts';
 import { DESKTOP, docsInChromium, PHONE, SIZES } from './docs-visit.ts';
 
 const missing = chromiumMissing();

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 
 /** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
 const missing = chromiumMissing();

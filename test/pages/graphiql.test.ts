@@ -1,12 +1,12 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
-import { until } from '../engines/until.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/graphiql.test.ts is skipped, because ${missing}.`);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
 import { callLine } from '../engines/call-line.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { runBlock } from './page.ts';
 

@@ -2,17 +2,17 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inDatabase, searchDatabase } from '../../testing/database/search-everywhere.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type People, type Person, type TokenHolder } from '../../testing/people.ts';
+import { PIXEL } from '../../testing/pixel.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
-import { follow } from '../engines/event-source.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person, type TokenHolder } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
-import { PIXEL } from '../engines/pixel.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { inDatabase, searchDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 
 /**
  * An installation that 6c97dec made and people used, as a dump and the files beside it, with what it answered in the end. This release

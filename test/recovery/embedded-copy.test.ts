@@ -2,8 +2,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
 import { runBlock } from './page.ts';
 
 const settings = { fsync: 'off' };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKafka } from '#shared/change-stream/kafka/client.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
+import { scaled } from '../../testing/load.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
-import { scaled } from '../engines/load.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {

@@ -10,16 +10,16 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { by, registerUser, system } from '../engines/command-side.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
 import { operate, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
 import { startRole } from '../engines/role-process.ts';
-import { until } from '../engines/until.ts';
 import { lending } from '../toy/lending.ts';
 
 const ROUNDS = 2;
@@ -118,7 +118,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     await role.kill('SIGTERM');
 
     await using installation = await startInstallation({ settings, of: { domain: lending, main: 'test/toy/lending-main.ts' } });
-    const people = await openPeople(installation, undefined, lending);
+    const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
     await session.write('POST', '/books', { token: people.administrator.token, body: { code: 'The last one' } });
     expect(await operate(['audit', 'verify'], installation.settings, lending)).toContain('Proven');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { runBlock } from './page.ts';

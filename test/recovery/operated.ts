@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import type { Installation } from '../engines/installation.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
 
 /** What an operator has: the settings of an installation, and where its backups go, as `docs/backup.md` names them. */
 export type Operated = AsyncDisposable & { readonly settings: Readonly<Record<string, string>>; readonly environment: Environment };

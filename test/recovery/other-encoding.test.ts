@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
 import { runAnnals } from '../annals-process.ts';
 import { as, by, createCommandWorld, registerUser } from '../engines/command-side.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
 import { inTheDatabase } from '../engines/log-engines.ts';
 import { startProjecting } from '../engines/projection.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
 import { startSystemPostgres, systemPostgresBin, systemPostgresMissing } from '../engines/system-postgres.ts';
 import { askAs, operate } from './operated.ts';
 

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
-import { type Followed, follow } from '../engines/event-source.ts';
 import { type Installation, operate as operateBy, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
 import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { until } from '../engines/until.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf } from './operated.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);

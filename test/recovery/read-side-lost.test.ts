@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { createDatabase } from '../engines/database.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { STATEMENT } from './page.ts';
 

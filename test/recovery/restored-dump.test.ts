@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { searchDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
+import { PIXEL } from '../../testing/pixel.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
-import { PIXEL } from '../engines/pixel.ts';
-import { searchDatabase } from '../engines/search-everywhere.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { until } from '../engines/until.ts';
 import { type Asking, askAs, erase, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { runBlock } from './page.ts';
 

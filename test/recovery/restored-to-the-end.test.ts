@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inDatabase, searchDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { scaled } from '../engines/load.ts';
-import { inDatabase, searchDatabase } from '../engines/search-everywhere.ts';
 import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { until } from '../engines/until.ts';
 import { type Asking, askAs, erase, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
 import { runBlock, startBlock } from './page.ts';
 

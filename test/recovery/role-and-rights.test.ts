@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { runAnnals } from '../annals-process.ts';
 import { createDatabase, createRole } from '../engines/database.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
 import { askAs, operate, startWriter, titlesOf } from './operated.ts';
 
 /** What docs/postgresql.md has people do in their database is done here, as it stands there but for the names. */

@@ -1,8 +1,8 @@
 import type { Pool } from '#shared/database/pool.ts';
+import type { RestClient } from '../../testing/http/rest-client.ts';
+import type { WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { until } from '../../testing/until.ts';
 import { newDpopKey } from '../engines/oauth.ts';
-import type { RestClient } from '../engines/rest-client.ts';
-import { until } from '../engines/until.ts';
-import type { WebhookSink } from '../engines/webhook-sink.ts';
 
 type Place = { readonly ask: RestClient; readonly token: string; readonly admin: string; readonly sink: WebhookSink; readonly pool: Pool };
 

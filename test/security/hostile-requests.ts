@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Ask } from '../engines/rest-client.ts';
+import type { Ask } from '../../testing/http/rest-client.ts';
 
 /** Refused by this status, and before much of it is looked at. */
 export type Hostile = readonly [name: string, method: string, path: string, ask: Ask, status: number];

@@ -1,4 +1,4 @@
-import type { Ask } from '../engines/rest-client.ts';
+import type { Ask } from '../../testing/http/rest-client.ts';
 import type { PrivateThings } from './private-things.ts';
 
 /** What its sender may change, with something beside it that is not theirs to say. */

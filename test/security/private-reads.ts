@@ -1,5 +1,5 @@
+import type { Ask } from '../../testing/http/rest-client.ts';
 import { OPERATIONS } from '../engines/operations.ts';
-import type { Ask } from '../engines/rest-client.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 
 /** Ways to come to what is somebody's own. */

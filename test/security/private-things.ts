@@ -1,10 +1,10 @@
 import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import type { WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
-import type { WebhookSink } from '../engines/webhook-sink.ts';
 
 /** Stands in all that is somebody's own and nobody else's, so that whoever is shown some of it is shown this. */
 export const CANARY = 'canary-9d1f';

@@ -3,16 +3,16 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { scaled } from '../engines/load.ts';
 import { picture } from '../engines/pictures.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 import { care } from './care.ts';
 
 /** What is a person's by paths of references, wherever it got to, is searched for before the person is deleted and after it. */
@@ -60,7 +60,7 @@ beforeAll(async () => {
     await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' }, of: { domain: care, main: 'test/toy/care-main.ts' } }),
   );
   session = restSessionOver(restClientOf(installation));
-  people = await openPeople(installation, undefined, care);
+  people = await openPeople(installation);
   [ada, nurse] = [await people.signUp(SAID.name), await people.signUp('Florence')];
 });
 afterAll(() => resources.disposeAsync());

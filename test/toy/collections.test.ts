@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { publishingWithCollections } from './collections.ts';
 
 /** An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon the other. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
-let ask: RestClient;
 let session: RestSession;
 let ada: Person;
 let bert: Person;
 let articles: readonly number[];
-let hers: Followed;
-let his: Followed;
 let collection: string;
 
 const merge = 'application/merge-patch+json';
@@ -27,9 +23,8 @@ beforeAll(async () => {
   installation = resources.use(
     await startInstallation({ of: { domain: publishingWithCollections, main: 'test/toy/collections-main.ts' } }),
   );
-  people = await openPeople(installation, undefined, publishingWithCollections);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
+  people = await openPeople(installation);
+  session = restSessionOver(restClientOf(installation));
   [ada, bert] = (await Promise.all(['Ada', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
   articles = await Promise.all(
     ['One', 'Two', 'Three'].map(
@@ -37,18 +32,8 @@ beforeAll(async () => {
         (await session.write('POST', '/articles', { token: ada.token, body: { title, body: 'x', publish: true } })).written.id,
     ),
   );
-  hers = resources.use(closing(await followed(ada)));
-  his = resources.use(closing(await followed(bert)));
 });
 afterAll(() => resources.disposeAsync());
-
-const followed = ({ token }: Person, headers = {}): Promise<Followed> =>
-  follow(`${installation.url}/events?types=collection.*`, {
-    fetch: installation.fetch,
-    headers: { authorization: `Bearer ${token}`, ...headers },
-  });
-const closing = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
-  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
 
 const read = async <Body = Record<string, unknown>>(path: string, by?: Person) => session.read<Body>(path, { token: by?.token });
 const graphql = async (query: string, by?: Person) => (await graphqlClientOf(installation)(query, { token: by?.token })) as never as Answer;
@@ -71,58 +56,17 @@ test('somebody makes a collection, and articles are added, moved and removed', a
     ...{ articleId: one, note: 'Again' },
     _links: { article: { href: `/articles/${one}` }, 'move-item': { method: 'POST' } },
   });
-});
-
-test('a private one is for its owner and administrators, a public one for everybody to read', async () => {
-  expect([(await read(collection)).status, (await read(`${collection}/items`, bert)).status]).toEqual([404, 404]);
-  expect((await session.read(collection, { token: people.administrator.token })).status).toBe(200);
-  await session.write('PATCH', collection, { token: ada.token, type: merge, body: { visibility: 'public', description: 'All of them.' } });
-  expect(await shown()).toHaveLength(3);
-  const refused = await ask('POST', `${collection}/items`, { token: bert.token, body: { articleId: articles[0] } });
-  expect([refused.status, (refused.body as { code: string }).code]).toEqual([403, 'forbidden']);
-  const byAdministrator = { token: people.administrator.token, type: merge, body: { title: 'Engines' } };
-  await session.write('PATCH', collection, byAdministrator);
-  expect((await read(collection)).body).toMatchObject({
-    title: 'Engines',
-    description: 'All of them.',
-    visibility: 'public',
-    itemCount: 3,
-  });
-});
-
-test('streams tell its curator of all of it, and others of nothing before it was public', async () => {
-  type Told = { readonly type: string; readonly data: { readonly articleId?: number } };
-  const told = ({ messages }: Followed) => messages.map(({ data }) => JSON.parse(data) as Told);
-  const typesOf = (followed: Followed) => told(followed).map(({ type }) => type.replace('collection.', ''));
-  const all = ['created', 'itemAdded', 'itemAdded', 'itemAdded', 'itemMoved', 'itemRemoved', 'itemAdded', 'edited', 'edited'];
-  await until(
-    () => typesOf(hers),
-    (types) => types.length >= all.length,
-  );
-  expect(typesOf(hers)).toEqual(all);
-  expect(told(hers).flatMap(({ data }) => data.articleId ?? [])).toEqual([...articles, articles[2], articles[0], articles[0]]);
-  await until(
-    () => typesOf(his),
-    (types) => types.length >= 2,
-  );
-  expect(typesOf(his)).toEqual(['edited', 'edited']);
-  // Whoever comes back goes on where they were.
-  const headers = { 'last-event-id': hers.messages[6]?.id ?? '' };
-  const again = resources.use(closing(await followed(ada, headers)));
-  await until(
-    () => typesOf(again),
-    (types) => types.length >= 2,
-  );
-  expect(typesOf(again)).toEqual(['edited', 'edited']);
+  await session.write('PATCH', collection, { token: ada.token, type: merge, body: { visibility: 'public' } });
+  expect(await shown()).toEqual([three, two, one]);
 });
 
 test('GraphQL shows and changes it as REST does', async () => {
   const id = collection.split('/')[2];
   const [one, two, three] = articles.map(String);
-  const query = `{ collection(id: ${id}) { title curator { name } items { note post { id title } } itemsConnection(first: 1) { totalCount nodes { post { id } } } } }`;
+  const query = `{ collection(id: ${id}) { title itemCount curator { name } items { note post { id title } } itemsConnection(first: 1) { totalCount nodes { post { id } } } } }`;
   expect((await graphql(query)).data).toEqual({
     collection: {
-      ...{ title: 'Engines', curator: { name: 'Ada' } },
+      ...{ title: 'On engines', itemCount: 3, curator: { name: 'Ada' } },
       items: [
         { note: null, post: { id: three, title: 'Three' } },
         { note: null, post: { id: two, title: 'Two' } },

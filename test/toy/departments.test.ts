@@ -1,14 +1,14 @@
 // Over 200 lines, because every case asks the one system that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 import { departments } from './departments.ts';
 
 /** Rights by what is said of the caller, on every surface. The tests follow one upon the other. */
@@ -58,7 +58,7 @@ const drafted = async (by: Person, department: string, title: string): Promise<s
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   installation = resources.use(await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }));
-  people = await openPeople(installation, undefined, departments);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const [first, second, third, fourth] = await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)));

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { searchDatabase } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
-import { searchDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink } from '../engines/webhook-sink.ts';
 import { after, before } from './grown.ts';
 import { helpdesk } from './helpdesk.ts';
 
@@ -22,7 +22,7 @@ test('events of before fields were added are read with null or the default, and 
   const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
   const first = await (async () => {
     await using installation = await startInstallation({ settings, of: { domain: before, main: 'test/toy/before.ts' } });
-    const people = await openPeople(installation, undefined, before);
+    const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
     const [carla, bert] = [await people.signUp('Carla'), await people.signUp('Bert')];
     const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
@@ -55,7 +55,7 @@ test('events of before fields were added are read with null or the default, and 
   await operate(['projection', 'rebuild'], installation.settings, after);
   expect(await status()).toMatchObject({ isOfThisRelease: true });
   await operate(['client', 'grant-scopes', '--all'], installation.settings, after);
-  const people = await openPeople(installation, undefined, after);
+  const people = await openPeople(installation);
   const { token } = people.administrator;
   const session = restSessionOver(restClientOf(installation));
   const user = { id: carla.userId, name: 'Carla', department: null, floor: 3, phone: null };

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { operate, startInstallation } from '../engines/installation.ts';
-import { openPeople } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
-import { inDatabase, searchDatabase, searchFolder } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 import { lending } from './lending.ts';
 
 test('who is refused is told why, in REST and GraphQL as their descriptions say, and what is claimed is told nowhere', async () => {
   await using installation = await startInstallation({ of: { domain: lending, main: 'test/toy/lending-main.ts' } });
-  const people = await openPeople(installation, undefined, lending);
+  const people = await openPeople(installation);
   const [ask, graphql] = [restClientOf(installation), graphqlClientOf(installation)];
   const session = restSessionOver(ask);
   const { administrator } = people;

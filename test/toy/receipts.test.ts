@@ -2,13 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
 import { picture } from '../engines/pictures.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { PREFLIGHT } from '../engines/uploads-world.ts';
 import { receipts } from './receipts.ts';
 
@@ -29,7 +29,7 @@ type Shown = Linked & Readonly<Record<'receipt' | 'overview' | 'scan', string | 
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: receipts, main: 'test/toy/receipts-main.ts' } }));
-  people = await openPeople(installation, undefined, receipts);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const [one, two, third] = (await Promise.all(['Eve', 'Otto', 'Clara'].map((name) => people.signUp(name)))) as [Person, Person, Person];

@@ -1,13 +1,13 @@
 // Over 200 lines, because every case goes through the one installation and the people that are set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { follow } from '../engines/event-source.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type TokenHolder } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
 import { spendingDomain } from './spending.ts';
 
 /** Views on every surface, with nothing outside their declaration. */
@@ -34,7 +34,7 @@ const request = async (teamId: number | undefined, amount: number, actions: read
 
 beforeAll(async () => {
   installation = resources.use(await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }));
-  const people = await openPeople(installation, undefined, spendingDomain);
+  const people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const serve = async (role: string) => people.tokenOf(await people.registerService(role as never));

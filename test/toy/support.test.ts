@@ -1,14 +1,14 @@
 // Over 200 lines, because every surface is tried on the one domain that is started here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, follow } from '../engines/event-source.ts';
-import { type GraphqlClient, graphqlClientOf } from '../engines/graphql-client.ts';
-import { streamOf } from '../engines/graphql-stream.ts';
+import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { type Followed, follow } from '../../testing/http/event-source.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type People, type Person } from '../engines/installation-people.ts';
-import { type RestClient, restClientOf } from '../engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../engines/rest-session.ts';
-import { until } from '../engines/until.ts';
-import { startWebhookSink, type WebhookSink } from '../engines/webhook-sink.ts';
 import { support } from './support.ts';
 
 /**
@@ -37,7 +37,7 @@ type Entry = Body & { readonly type: string; readonly changes: readonly { readon
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   installation = resources.use(await startInstallation({ of: { domain: support, main: 'test/toy/support-main.ts' } }));
-  people = await openPeople(installation, undefined, support);
+  people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   graphql = graphqlClientOf(installation);
@@ -118,6 +118,15 @@ test('REST: nothing is found by what its reader may not read', async () => {
   for (const by of [customer, agent]) expect(await refused('/tickets?budget=600', by)).toEqual([400, 'invalid_parameter', ['budget']]);
 });
 
+test('REST: of a list that is hidden as a whole, a write is refused whatever there is in it', async () => {
+  const write = async (method: string, at: string, body?: Body) => {
+    const { status } = await ask(method, `${path}/costs${at}`, { token: customer.token, ...(body && { body }) });
+    return status;
+  };
+  // The first is there, the second never was.
+  expect([await write('DELETE', '/1'), await write('DELETE', '/2'), await write('POST', '', { amount: 1 })]).toEqual([403, 403, 403]);
+});
+
 test('REST: items that fewer may read are not there for others', async () => {
   const add = (by: Person, body: Body) => session.write('POST', `${path}/notes`, { token: by.token, body });
   await add(customer, { text: 'Smoke' });
@@ -154,6 +163,11 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
   for (const op of ['replace', 'add'])
     for (const [path, value] of [...guesses, ...people, ['/costs', []] as const])
       expect([path, await status('PATCH', '', customer, [{ op, path, value }] as never, patch)]).toEqual([path, 403]);
+  // What one may read can be compared; the whole has what one may not.
+  const subject = { op: 'test', path: '/subject' };
+  expect(await status('PATCH', '', customer, [{ ...subject, value: 'The printer burns' }], patch)).toBe(200);
+  expect(await status('PATCH', '', customer, [{ ...subject, value: 'x' }], patch)).toBe(409);
+  expect(await status('PATCH', '', customer, [{ op: 'test', path: '', value: {} }], patch)).toBe(403);
   expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 40 }], patch)).toBe(200);
   expect(await status('PATCH', '', lead, [{ op: 'replace', path: '/costTotal', value: 1 }], patch)).toBe(422);
   expect(await status('POST', '/triage', customer, { priority: 1, assigneeId: null })).toBe(403);

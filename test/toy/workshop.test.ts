@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
-import { graphqlClientOf } from '../engines/graphql-client.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { openPeople, type Person } from '../engines/installation-people.ts';
-import { restClientOf } from '../engines/rest-client.ts';
-import { restSessionOver } from '../engines/rest-session.ts';
-import { inDatabase } from '../engines/search-everywhere.ts';
-import { until } from '../engines/until.ts';
 import { nextWorkshop, workshop } from './workshop.ts';
 
 const merge = 'application/merge-patch+json';
@@ -38,7 +38,7 @@ test('SQL and code of an author hold on every surface, and what changes in them 
 });
 
 const first = async (installation: Installation, databaseUrl: string): Promise<number> => {
-  const people = await openPeople(installation, undefined, workshop);
+  const people = await openPeople(installation);
   const session = restSessionOver(restClientOf(installation));
   const graphql = async (query: string, by?: Person) => graphqlClientOf(installation)(query, { token: by?.token });
   const ada = await people.signUp('Ada');

@@ -1,7 +1,7 @@
 import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
-import { PIXEL } from '../../test/engines/pixel.ts';
+import { PIXEL } from '../pixel.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
 import type { Found, Situation } from './situations.ts';
 import { bodyOf, type Made, requestOf, type Stage } from './stage.ts';

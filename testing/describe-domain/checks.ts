@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { demandEqual } from '../equal.ts';
 
 /** Counts what was compared, so that a suite tells how much it has looked at, and one that looks at nothing fails. */
 export type Checks = {
@@ -15,7 +15,7 @@ export const countChecks = (): Checks => {
   const countedAs = (names: readonly string[]): Checks => ({
     equal(actual, wanted, what) {
       for (const name of names) count(name);
-      expect(actual, what).toEqual(wanted);
+      demandEqual(actual, wanted, what);
     },
     of: (name) => countedAs([...names, name]),
     made: (name = ALL) => counts.get(name) ?? 0,

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { describeReadings } from '../../test/readings.ts';
 import { type Checks, countChecks } from './checks.ts';
 import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
 import { checkHistory, historiesOf } from './history.ts';
+import type { Host } from './host.ts';
 import { checkLinks } from './links.ts';
 import { checkItemLists, listChecksOf } from './list-orders.ts';
 import { personalFields } from './personal.ts';
 import { checkRebuilding, checkTampering, tamperedTables } from './proof.ts';
 import { checkReactions, reactionsOf } from './reactions.ts';
+import { describeReadings } from './readings.ts';
 import { checkFiles, checkFilesOfItems, filesOf } from './rest-files.ts';
 import { checkForms } from './rest-forms.ts';
 import { checkLimits, limitedFields } from './rest-limits.ts';
@@ -22,9 +22,7 @@ import { isCrowded, openStage, type Stage } from './stage.ts';
 import { checkStreams, PAST, TOLD } from './streams.ts';
 import { checkViews, viewChecksOf } from './views.ts';
 
-type Options = {
-  /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
-  readonly file?: string;
+export type Options = {
   /** Forms for commands, where the values that the suite makes do not suffice. */
   readonly examples?: Examples;
   /** What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its timer does' }`. Whatever else is not reached fails. */
@@ -34,16 +32,14 @@ type Options = {
 };
 
 /** Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration alone. */
-export const describeDomain = (
-  domain: Domain,
-  { file = process.env.DOMAIN_FILE ?? '', examples = {}, unreached = {}, unchecked = {} }: Options = {},
-): void => {
+export const describeDomain = (host: Host, domain: Domain, { examples = {}, unreached = {}, unchecked = {} }: Options = {}): void => {
+  const { describe, test, beforeAll, afterAll } = host.runner;
   describe(domain.name, () => {
     const checks = countChecks();
     const seed = Number(process.env.DESCRIBE_SEED ?? Date.now() % 2 ** 31);
     let stage: Stage;
     beforeAll(async () => {
-      stage = await openStage(domain, { file, examples, seed });
+      stage = await openStage(domain, { host, examples, seed });
     });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
@@ -75,7 +71,7 @@ export const describeDomain = (
       'user.email',
       ...ofAll(domain, personalFields),
     ]);
-    describeReadings(domain);
+    describeReadings(host, domain);
   });
 };
 

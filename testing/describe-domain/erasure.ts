@@ -1,9 +1,9 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
-import { operate } from '../../test/engines/installation.ts';
-import { searchDatabase, searchFolder } from '../../test/engines/search-everywhere.ts';
-import { until } from '../../test/engines/until.ts';
+import { searchDatabase, searchFolder } from '../database/search-everywhere.ts';
+import { operate } from '../installation.ts';
+import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { type ItemSource, isPresent, type Source, sourcesOf } from '../../query/sources.ts';
 import { viewSourcesOf } from '../../query/views/source.ts';
-import { inDatabase } from '../../test/engines/search-everywhere.ts';
+import { inDatabase } from '../database/search-everywhere.ts';
 import type { Asking } from './declared.ts';
 
 /** The whole read model in memory, as its tables have it. */

@@ -1,8 +1,8 @@
 import { parse, validate } from 'graphql';
 import { schemaOf } from '../../query/graphql/schema.ts';
 import { sourcesOf } from '../../query/sources.ts';
-import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
-import { type Known, randomQuery } from '../../test/graphql/random-query.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
+import { type Known, randomQuery } from '../graphql/random-query.ts';
 import type { Checks } from './checks.ts';
 import { executeReference } from './graphql-reference.ts';
 import { type Rows, readRows } from './graphql-rows.ts';

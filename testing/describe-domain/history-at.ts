@@ -1,6 +1,6 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Row } from '#kernel/registry/registry.ts';
-import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import type { Made, Stage } from './stage.ts';
 

@@ -2,7 +2,7 @@ import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { memberName } from '../../query/graphql/names.ts';
 import { type ItemSource, sourcesOf } from '../../query/sources.ts';
-import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import { freshBody } from './attempts.ts';
 import { type Before, beforeCommand } from './before.ts';
 import { isToUser } from './forms.ts';

@@ -1,7 +1,7 @@
 import type { CommandInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { isFull } from '#shared/rejection.ts';
 import { itemArgument, mutationName } from '../../query/graphql/names.ts';
-import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import { isToUser } from './forms.ts';
 import { checkItemPages } from './item-pages.ts';

@@ -1,5 +1,5 @@
 import type { Row } from '#kernel/registry/registry.ts';
-import { graphqlClientOf } from '../../test/engines/graphql-client.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import type { Actor, Stage } from './stage.ts';
 

@@ -2,13 +2,10 @@ import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { CHANGED } from '#kernel/rows/view-table.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { type Source, sourcesOf } from '../../query/sources.ts';
-import { temporaryDataDir } from '../../test/engines/data-dir.ts';
-import { createDatabase } from '../../test/engines/database.ts';
-import { operate } from '../../test/engines/installation.ts';
-import { otherThan } from '../../test/engines/other-than.ts';
-import { startRole } from '../../test/engines/role-process.ts';
-import { inDatabase } from '../../test/engines/search-everywhere.ts';
-import { until } from '../../test/engines/until.ts';
+import { otherThan } from '../database/other-than.ts';
+import { inDatabase } from '../database/search-everywhere.ts';
+import { operate } from '../installation.ts';
+import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { isCrowded, type Stage } from './stage.ts';
 
@@ -123,21 +120,20 @@ export const findings = async ({ installation, domain }: Stage): Promise<readonl
 
 /** Built again while it is in use, and carried elsewhere, the read model has the same rows. */
 export const checkRebuilding = async (stage: Stage, checks: Checks): Promise<void> => {
-  const { installation, domain } = stage;
+  const { installation, domain, host } = stage;
   const { settings } = installation;
   await stage.read('/', stage.admin);
   const before = await rowsOf(stage, settings.DATABASE_URL ?? '');
   await operate(['projection', 'rebuild'], settings, domain);
   checks.equal(await rowsOf(stage, settings.DATABASE_URL ?? ''), before, 'the rows after a rebuild');
   checks.equal(await findings(stage), [], 'nothing is found after a rebuild');
-  await using folder = await temporaryDataDir();
+  await using folder = await host.createFolder();
   await operate(['log', 'export', `${folder.path}/export`, '--keys'], settings, domain);
-  await using database = await createDatabase();
-  await using dataDir = await temporaryDataDir();
+  await using database = await host.createDatabase();
+  await using dataDir = await host.createFolder();
   const copy = { ...settings, DATABASE_URL: database.url, DATA_DIR: dataDir.path };
   await operate(['log', 'import', `${folder.path}/export`], copy, domain);
-  await using projector = startRole('main.ts projector', copy);
-  await projector.logged('Annals is ready.');
+  await using _projector = await host.startProjector(copy);
   const wanted = JSON.stringify(before);
   const look = async () => rowsOf(stage, database.url).catch(() => undefined);
   const rows = await until(look, (seen) => JSON.stringify(seen) === wanted).catch(look);

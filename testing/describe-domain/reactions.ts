@@ -1,7 +1,7 @@
 import { type Reaction, reactionsIn } from '#kernel/decide/memberships.ts';
 import { kebab, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { itemsIn } from './forms.ts';

@@ -1,7 +1,7 @@
 import { editOf } from '#kernel/decide/forms.ts';
 import { kebab } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import { PIXEL } from '../../test/engines/pixel.ts';
+import { PIXEL } from '../pixel.ts';
 import type { Checks } from './checks.ts';
 import { isHidden, mayAs, mayReadPart, partsOf, UnknownCondition } from './declared.ts';
 import { addItem, commandOn, type Filling, keysIn, makeBefore, pathOf } from './items.ts';

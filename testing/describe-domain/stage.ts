@@ -4,13 +4,14 @@ import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
-import { type Installation, startInstallation } from '../../test/engines/installation.ts';
-import { openPeople, type People, type TokenHolder } from '../../test/engines/installation-people.ts';
-import { type Reply, type RestClient, restClientOf } from '../../test/engines/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../test/engines/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../test/engines/webhook-sink.ts';
-import { type Random, randomOf } from '../../test/graphql/random.ts';
+import { type Reply, type RestClient, restClientOf } from '../http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../http/webhook-sink.ts';
+import type { Installation } from '../installation.ts';
+import { openPeople, type People, type TokenHolder } from '../people.ts';
+import { type Random, randomOf } from '../random.ts';
 import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
+import type { Host } from './host.ts';
 import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
 
 /** Something that was made as a situation says. */
@@ -29,6 +30,7 @@ export type Actor = { readonly key: PersonKey; readonly role: string; readonly u
 
 export type Stage = AsyncDisposable & {
   readonly domain: Domain;
+  readonly host: Host;
   readonly examples: Examples;
   readonly installation: Installation;
   readonly people: People;
@@ -53,7 +55,7 @@ export type Stage = AsyncDisposable & {
   actorOf(userId: unknown): Actor | undefined;
 };
 
-type Options = { readonly file: string; readonly examples: Examples; readonly seed: number };
+type Options = { readonly host: Host; readonly examples: Examples; readonly seed: number };
 
 /** Random queries are larger than anybody's. */
 const ROOMY = {
@@ -66,13 +68,11 @@ const ROOMY = {
 };
 
 /** Everybody has the role for which the search planned. */
-export const openStage = async (domain: Domain, { file, examples, seed }: Options): Promise<Stage> => {
+export const openStage = async (domain: Domain, { host, examples, seed }: Options): Promise<Stage> => {
   await using opening = new AsyncDisposableStack();
   const sink = opening.use(await startWebhookSink());
-  const installation = opening.use(
-    await startInstallation({ settings: { ...ROOMY, ...(file !== '' && { DOMAIN_FILE: file }) }, of: { domain, main: 'main.ts' } }),
-  );
-  const people = await openPeople(installation, undefined, domain);
+  const installation = opening.use(await host.start(ROOMY));
+  const people = await openPeople(installation);
   const ask = restClientOf(installation);
   const session = restSessionOver(ask);
   const found = situationsOf(domain, examples);
@@ -110,7 +110,7 @@ export const openStage = async (domain: Domain, { file, examples, seed }: Option
   };
   const resources = opening.move();
   return {
-    ...{ domain, examples, installation, people, sink, ask, session, found, actors, make, target, unmake, serial: next },
+    ...{ domain, host, examples, installation, people, sink, ask, session, found, actors, make, target, unmake, serial: next },
     random: randomOf(seed),
     admin: byKey('admin'),
     read: (path, { token }) => session.read(path, { token }),

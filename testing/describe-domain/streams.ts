@@ -1,7 +1,6 @@
-import { type Followed, follow } from '../../test/engines/event-source.ts';
-import { streamOf } from '../../test/engines/graphql-stream.ts';
-import { startRole } from '../../test/engines/role-process.ts';
-import { until } from '../../test/engines/until.ts';
+import { streamOf } from '../graphql/graphql-stream.ts';
+import { type Followed, follow } from '../http/event-source.ts';
+import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { toldIfKnown } from './told.ts';
@@ -31,10 +30,9 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
       what,
     );
   for (const follower of followers) await checkResumption({ checks, from: stage.installation.url }, follower);
-  // Another copy keeps in memory what came since its start: all of this it reads from the log.
-  await using copy = startRole('main.ts query', stage.installation.settings);
-  const { url } = await copy.logged('Annals is ready.');
-  for (const follower of followers) await checkResumption({ checks: checks.of(PAST), from: String(url) }, follower);
+  // Another replica keeps in memory what came since its start: all of this it reads from the log.
+  await using replica = await stage.host.startQuery(stage.installation.settings);
+  for (const follower of followers) await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
   const stranger = await stage.ask('GET', '/events', {});
   checks.equal(stranger.status, 401, 'events for nobody');
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import type { Random } from '../../test/graphql/random.ts';
+import type { Random } from '../random.ts';
 import { edgesOf, isWithin, limitsOf } from './edges.ts';
 
 /** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */

@@ -1,8 +1,8 @@
 import type { CommandInfo, Domain, Kind, Row, ViewInfo } from '#kernel/registry/registry.ts';
 import { viewSourcesOf } from '../../query/views/source.ts';
-import { follow } from '../../test/engines/event-source.ts';
-import { inDatabase } from '../../test/engines/search-everywhere.ts';
-import { until } from '../../test/engines/until.ts';
+import { inDatabase } from '../database/search-everywhere.ts';
+import { follow } from '../http/event-source.ts';
+import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';

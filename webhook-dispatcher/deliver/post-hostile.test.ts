@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { setInterval } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
-import { scaled } from '../../test/engines/load.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { openPoster } from './post.ts';
 
 /** Receivers that do anything but answer properly. */

@@ -5,7 +5,7 @@ import { parseRange } from '#shared/webhooks/guard/address.ts';
 import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
-import { until } from '../../test/engines/until.ts';
+import { until } from '../../testing/until.ts';
 import { openPoster, type PostRequest } from './post.ts';
 
 const rulesOf = (...allowed: readonly string[]): GuardRules => ({

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { scaled } from '../../test/engines/load.ts';
-import { until } from '../../test/engines/until.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { openDeliveryQueue } from './open.ts';
 
 const resources = new AsyncDisposableStack();

@@ -17,8 +17,10 @@ const item = {
 /** Nobody decides about their own claim, nor twice about one. */
 const notInvolved = { own: false, endorsedByMe: false } as const;
 const deciders = {
+  // Of the team, and any other where a second one is needed, or nobody has decided for long.
   approver: [
     { ...notInvolved, ofMyTeam: true },
+    { ...notInvolved, endorsed: true },
     { ...notInvolved, late: true },
   ],
   admin: notInvolved,
@@ -58,8 +60,8 @@ export const claim = aggregate('claim', {
     approved: { sets: { status: 'approved', decidedBy: 'caller' }, carries: ['team', 'total'] },
     rejected: { changes: ['reason'], sets: { status: 'rejected', decidedBy: 'caller' } },
     paid: { sets: { status: 'paid', paidBy: 'caller' }, carries: ['team', 'total'] },
-    reminded: { sets: { remindedAt: 'now' } },
-    escalated: { sets: { late: true } },
+    reminded: { sets: { remindedAt: 'now' }, subscribe: true },
+    escalated: { sets: { late: true }, subscribe: true },
     deleted: { ends: true },
   },
   facts: {
@@ -67,6 +69,7 @@ export const claim = aggregate('claim', {
     filled: { itemCount: { min: 1 } },
     affordable: { total: { max: TOTAL_MAX } },
     ofMyTeam: { draft: false, team: { approver: 'caller' } },
+    endorsed: { endorsedBy: { not: null } },
     endorsedByMe: { endorsedBy: 'caller' },
   },
   refusals: {
@@ -94,7 +97,7 @@ export const claim = aggregate('claim', {
     delete: { emits: 'deleted', when: 'open' },
   },
   rights: {
-    read: { employee: 'own', approver: ['own', 'ofMyTeam', { late: true }], accountant: ['own', 'approved', 'paid'] },
+    read: { employee: 'own', approver: ['own', 'ofMyTeam', 'endorsed', { late: true }], accountant: ['own', 'approved', 'paid'] },
     write: { signedIn: 'own', admin: false },
     approve: { scope: 'approve', ...deciders },
     reject: { scope: 'approve', ...deciders },

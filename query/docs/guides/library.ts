@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A text of `docs/`, as it is written. */
 export type Guide = { readonly name: string; readonly title: string; readonly text: string };
@@ -10,7 +12,7 @@ const DOCS = new URL('docs/', ROOT);
 
 /** By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here comes last. */
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'webhooks', 'audit', 'accounts', 'console']],
+  ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console']],
   [
     'Run it',
     ['deployment', 'kubernetes', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos'],
@@ -23,6 +25,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'architecture',
       'project',
       'client',
+      'languages',
       'domain',
       'declaration',
       'evolve',
@@ -63,7 +66,9 @@ export type Example = { readonly name: string; readonly text: string };
 
 export const readExamples = (): readonly Example[] => {
   const folder = new URL('examples/', DOCS);
-  return namesIn(folder, '').map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const names = entries.map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name)).replaceAll('\\', '/'));
+  return names.toSorted().map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
 };
 
 const namesIn = (folder: URL, ending: string): readonly string[] =>

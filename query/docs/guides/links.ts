@@ -19,6 +19,6 @@ const pageOf = (file: string): string | undefined => {
   if (file === 'README.md') return `${SETTINGS_PATH}#settings`;
   const [, guide] = /^docs\/([\w-]+)\.md$/.exec(file) ?? [];
   if (guide !== undefined) return guidePath(guide);
-  const [, example] = /^docs\/examples\/([\w.-]+)$/.exec(file) ?? [];
+  const [, example] = /^docs\/examples\/([\w./-]+)$/.exec(file) ?? [];
   return example === undefined ? undefined : examplePath(example);
 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scaled } from '../../../test/engines/load.ts';
 import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { scaled } from '../../../testing/load.ts';
 import { savePersistedDocuments } from '../documents/persisted-documents.ts';
 
 const MODES = ['off', 'apq', 'prefer', 'enforce'] as const;

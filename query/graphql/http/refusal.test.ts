@@ -3,8 +3,8 @@ import { Router } from 'express';
 import { execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../../test/engines/schema.ts';
-import { until } from '../../../test/engines/until.ts';
 import { captureLog, serveRoutes } from '../../../test/serve.ts';
+import { until } from '../../../testing/until.ts';
 import { answerGraphqlErrors } from './refusal.ts';
 
 test('a client that goes away while its operation runs is no failure of ours', async () => {

@@ -6,12 +6,12 @@ import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
-import { randomOf } from '../../../test/graphql/random.ts';
-import { type Known, randomQuery } from '../../../test/graphql/random-query.ts';
 import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
 import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
 import { type World, writeWorld } from '../../../test/graphql/world.ts';
+import { type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
+import { randomOf } from '../../../testing/random.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
 import { cursorOf } from './cursors.ts';
 

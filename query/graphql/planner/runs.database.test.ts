@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
-import { scaled } from '../../../test/engines/load.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
+import { scaled } from '../../../testing/load.ts';
 
 let opened: PlannedWorld;
 beforeAll(async () => {

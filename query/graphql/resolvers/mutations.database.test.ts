@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
 import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
-import { until } from '../../../test/engines/until.ts';
+import { until } from '../../../testing/until.ts';
 
 /** Of one attempt: what a projector needs longer for is asked for again. */
 const VISIBLE_WITHIN_MS = 100;

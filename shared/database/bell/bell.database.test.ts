@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
 import { createDatabase } from '../../../test/engines/database.ts';
-import { scaled } from '../../../test/engines/load.ts';
 import { pauseBackends } from '../../../test/engines/pause-backends.ts';
 import { pgBouncerMissing, startPgBouncer } from '../../../test/engines/pgbouncer.ts';
 import { startRelay } from '../../../test/engines/relay.ts';
-import { inDatabase } from '../../../test/engines/search-everywhere.ts';
-import { until } from '../../../test/engines/until.ts';
+import { inDatabase } from '../../../testing/database/search-everywhere.ts';
+import { scaled } from '../../../testing/load.ts';
+import { until } from '../../../testing/until.ts';
 import { PostgresBell } from './bell.ts';
 
 /** Once it listens, a bell rings by itself. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
-import { until } from '../../../test/engines/until.ts';
+import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
 import { isHeld, migrateLeases, runUnderLease } from './lease.ts';
 

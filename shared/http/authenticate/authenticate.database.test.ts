@@ -1,8 +1,8 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bearer, createResourceWorld, type ResourceWorld } from '../../../test/engines/resource-world.ts';
-import { until } from '../../../test/engines/until.ts';
 import { AUDIENCE, createProofMint, createTokenMint, ISSUER, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
+import { until } from '../../../testing/until.ts';
 
 const METADATA = `resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource"`;
 const ALGS = 'algs="ES256 Ed25519 EdDSA"';

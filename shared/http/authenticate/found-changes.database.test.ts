@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
-import { until } from '../../../test/engines/until.ts';
 import { nowS } from '../../../test/token-mint.ts';
+import { until } from '../../../testing/until.ts';
 import { createReadSeenRevocations, followRevocations, migrateRevocations, type Revocable, revoke } from './revocations.ts';
 
 const resources = new AsyncDisposableStack();

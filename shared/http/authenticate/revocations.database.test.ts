@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { bearer, createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
-import { until } from '../../../test/engines/until.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
+import { until } from '../../../testing/until.ts';
 import { createReadSeenRevocations, type RevocationKind, revoke } from './revocations.ts';
 
 let world: ResourceWorld;

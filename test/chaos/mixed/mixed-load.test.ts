@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { scaled } from '../../../testing/load.ts';
 import { kafkaMissing } from '../../engines/kafka-server.ts';
-import { scaled } from '../../engines/load.ts';
 import { nginxMissing } from '../../engines/nginx.ts';
 import { redisMissing } from '../../engines/redis.ts';
 import { runChaos } from './run.ts';

@@ -8,7 +8,7 @@ import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { runCommandLine } from '../../../command-line/program.ts';
-import { until } from '../../engines/until.ts';
+import { until } from '../../../testing/until.ts';
 import { readLedger, readProgress } from '../webhook-ledger.ts';
 import type { CheckpointMove, History, LedgerEntry } from './history.ts';
 import type { Site } from './site.ts';

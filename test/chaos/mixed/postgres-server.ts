@@ -3,8 +3,8 @@ import pg from 'pg';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { until } from '../../../testing/until.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
-import { until } from '../../engines/until.ts';
 
 /** A PostgreSQL server of the caller's own, that can be ended in each of the ways in which one ends. */
 export type PostgresServer = AsyncDisposable & {

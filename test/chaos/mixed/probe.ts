@@ -1,4 +1,4 @@
-import { until } from '../../engines/until.ts';
+import { until } from '../../../testing/until.ts';
 import type { Receiver } from '../receivers.ts';
 import type { Recovery } from './history.ts';
 import type { Reader } from './reader.ts';

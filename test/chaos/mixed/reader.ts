@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Followed } from '../../engines/event-source.ts';
+import type { Followed } from '../../../testing/http/event-source.ts';
 
 /** Somebody who follows, comes again to where they were whenever the stream ends or falls silent, and keeps what they heard. */
 export type Reader = {

@@ -1,6 +1,6 @@
 import type { Cursor } from '#shared/cursor.ts';
-import { follow } from '../../engines/event-source.ts';
-import { streamOf } from '../../engines/graphql-stream.ts';
+import { streamOf } from '../../../testing/graphql/graphql-stream.ts';
+import { follow } from '../../../testing/http/event-source.ts';
 import { type Happened, mayHear, type Viewer } from '../should-hear.ts';
 import type { Feed } from './history.ts';
 import { type Reader, startReader } from './reader.ts';

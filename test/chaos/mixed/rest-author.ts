@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Ask, Reply } from '../../engines/rest-client.ts';
+import type { Ask, Reply } from '../../../testing/http/rest-client.ts';
 import type { State, Write } from './history.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sender, Sent } from './sender.ts';

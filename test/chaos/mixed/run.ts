@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPeople } from '../../engines/installation-people.ts';
+import { openPeople } from '../../../testing/people.ts';
 import { createRandom } from '../random.ts';
 import { happenedIn } from '../should-hear.ts';
 import { check } from './check/check.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDeadline } from '../../engines/load.ts';
-import { type Ask, type Reply, restClientOf } from '../../engines/rest-client.ts';
+import { type Ask, type Reply, restClientOf } from '../../../testing/http/rest-client.ts';
+import { startDeadline } from '../../../testing/load.ts';
 import type { Recorder } from './recorder.ts';
 import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';

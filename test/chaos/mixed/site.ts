@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { createAdmin, type Installation, PLENTY } from '../../../testing/installation.ts';
 import { type Cuttable, openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
-import { createAdmin, type Installation, PLENTY } from '../../engines/installation.ts';
 import { startNginx } from '../../engines/nginx.ts';
 import { type Engines, type LogEngine, startEngines } from './engines.ts';
 import { ROLES, type Role, type Supervised, supervise } from './supervised.ts';
 
 /** A whole installation as an operator has it at scale: two copies of each role behind an ingress, on engines of their own. */
 export type Site = AsyncDisposable &
-  Pick<Installation, 'url' | 'admin' | 'fetch'> & {
+  Pick<Installation, 'domain' | 'url' | 'admin' | 'fetch'> & {
     readonly engines: Engines;
     readonly copies: readonly Copy[];
     /** What the roles were started with, but that the engines are reached straight. */
@@ -59,7 +60,7 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   };
   const settings = { ...common, ...engines.settings };
   const straight = { ...settings, DATABASE_URL: engines.straight.databaseUrl, EVENT_LOG_URL: engines.straight.eventLogUrl };
-  const admin = await createAdmin(straight);
+  const admin = await createAdmin(straight, publishing);
   const copies = places.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
     const own = { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) };
     return { role, process: opening.use(supervise({ role, copy, settings: own })), way, internalWay };
@@ -69,7 +70,16 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
   await Promise.all(copies.map(({ process }) => process.ready()));
   const resources = opening.move();
-  return { url: nginx.url, fetch, admin, engines, copies, settings: straight, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    domain: publishing,
+    url: nginx.url,
+    fetch,
+    admin,
+    engines,
+    copies,
+    settings: straight,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 type Place = Omit<Copy, 'process'> & { readonly copy: number; readonly port: number; readonly internalPort: number };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDeadline } from '../../engines/load.ts';
+import { startDeadline } from '../../../testing/load.ts';
 import { type RoleProcess, startRole } from '../../engines/role-process.ts';
 import type { ProcessEnd } from './history.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { restClientOf } from '../../engines/rest-client.ts';
+import { restClientOf } from '../../../testing/http/rest-client.ts';
 import type { Recorder } from './recorder.ts';
 import { fetchInTime, reasonOf } from './sender.ts';
 import type { Site } from './site.ts';

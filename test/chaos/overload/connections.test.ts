@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scaled } from '../../engines/load.ts';
-import { until } from '../../engines/until.ts';
+import { scaled } from '../../../testing/load.ts';
+import { until } from '../../../testing/until.ts';
 import { head, openMany, openRaw, type Raw } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 

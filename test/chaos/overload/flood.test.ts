@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scaled } from '../../engines/load.ts';
-import { until } from '../../engines/until.ts';
+import { scaled } from '../../../testing/load.ts';
+import { until } from '../../../testing/until.ts';
 import { lockArticles } from './lock-articles.ts';
 import { allClosed, head, openMany } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';

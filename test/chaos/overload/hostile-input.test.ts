@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scaled } from '../../engines/load.ts';
-import { until } from '../../engines/until.ts';
+import { scaled } from '../../../testing/load.ts';
+import { until } from '../../../testing/until.ts';
 import { SMUGGLED } from '../../security/hostile-requests.ts';
 import { allClosed, head, openMany, type Raw } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';

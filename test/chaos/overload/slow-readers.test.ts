@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scaled } from '../../engines/load.ts';
-import { until } from '../../engines/until.ts';
+import { scaled } from '../../../testing/load.ts';
+import { until } from '../../../testing/until.ts';
 import { head, openMany, readSlowly } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { until } from '../../engines/until.ts';
+import { until } from '../../../testing/until.ts';
 import type { Target } from './target.ts';
 
 const HEADS = /HTTP\/1\.1 (\d{3}) /g;

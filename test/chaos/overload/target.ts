@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { openPeople, type TokenHolder } from '../../../testing/people.ts';
+import { until } from '../../../testing/until.ts';
 import { type Installation, startInstallation } from '../../engines/installation.ts';
-import { openPeople, type TokenHolder } from '../../engines/installation-people.ts';
-import { until } from '../../engines/until.ts';
 
 /** All roles in one process, which is to be overloaded. */
 export type Target = AsyncDisposable & {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { scaled } from '../../../../test/engines/load.ts';
+import { scaled } from '../../../../testing/load.ts';
 import type { Api } from '../api.ts';
 import { ApiProblem } from '../problem.ts';
 import { follow } from './follow.ts';

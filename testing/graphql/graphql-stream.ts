@@ -1,6 +1,6 @@
-import { type Followed, follow } from './event-source.ts';
-import type { Installation } from './installation.ts';
-import { until } from './until.ts';
+import { type Followed, follow } from '../http/event-source.ts';
+import type { Installation } from '../installation.ts';
+import { until } from '../until.ts';
 
 type GraphqlError = { readonly message: string; readonly extensions: { readonly code: string; readonly [name: string]: unknown } };
 type Result<Data> = { readonly data?: Data; readonly errors?: readonly GraphqlError[] };

@@ -1,6 +1,5 @@
 // Over 200 lines, because it is one oracle: what anybody may read, computed a second time.
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attributeOf, attributesOf } from '#kernel/conditions/attributes.ts';
 import { type Expression, fieldsOfItem } from '#kernel/conditions/expression.ts';
 import { type Attributes, anyHoldsOf, type Find, holdsOf, type State } from '#kernel/conditions/holds.ts';
@@ -21,7 +20,8 @@ import type { Role } from '#shared/events/fields.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
-import { createDatabase, type TestDatabase } from './engines/database.ts';
+import { demandEqual } from '../equal.ts';
+import type { Host } from './host.ts';
 
 /**
  * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by SQL, by disjoint parts and
@@ -236,135 +236,144 @@ const bySql = async (pool: Pool, domain: Domain, right: Right, asker: Asker): Pr
   return new Map(readings.map((each) => [each, rows.filter(({ reading }) => reading === each).map(({ id }) => id)]));
 };
 
-export const describeReadings = (domain: Domain): void => {
-  let database: TestDatabase;
+export const describeReadings = ({ runner, createDatabase }: Pick<Host, 'runner' | 'createDatabase'>, domain: Domain): void => {
+  let open: AsyncDisposableStack;
   let pool: Pool;
-  beforeAll(async () => {
-    database = await createDatabase();
-    pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+  runner.beforeAll(async () => {
+    open = new AsyncDisposableStack();
+    const { url } = open.use(await createDatabase());
+    pool = open.use(openPool({ url, applicationName: 'test', connectionsMax: 2 }));
     await createTables(pool, domain);
   });
-  afterAll(async () => {
-    await pool?.[Symbol.asyncDispose]();
-    await database?.[Symbol.asyncDispose]();
-  });
+  runner.afterAll(async () => open?.disposeAsync());
+  const each = (name: string, check: (domain: Domain, pool: Pool) => Promise<void>) =>
+    runner.test(`${domain.name}: ${name}`, () => check(domain, pool));
+  each('every right leaves the same ids by SQL, by disjoint parts and in memory', checkIds);
+  each('what followers are shown of what happened is what they can read now', checkFollowers);
+  if (listedIn(domain).length > 0) each('of every list, the same items are in a part by SQL, in memory and by their events', checkItems);
+  each('who may know of an event could read what was, or can read what is', checkKnowledge);
+};
+
+const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {
   const reading = [...rightsOf(domain).values()].filter(({ kind }) => kind !== undefined);
-
-  test(`${domain.name}: every right leaves the same ids by SQL, by disjoint parts and in memory`, async () => {
-    await fc.assert(
-      fc.asyncProperty(worldOf(domain), async (world) => {
-        await fill(pool, domain, world);
-        for (const right of reading)
-          for (const asker of askersOf(domain)) {
-            const wanted = inMemory(right, asker, world);
-            for (const [how, ids] of await bySql(pool, domain, right, asker))
-              expect({ ids, how, asker, right: right.operation }).toEqual({ ids: wanted, how, asker, right: right.operation });
-          }
-      }),
-      RUNS,
-    );
-  });
-
-  test(`${domain.name}: what followers are shown of what happened is what they can read now`, async () => {
-    await fc.assert(
-      fc.asyncProperty(worldOf(domain), async (world) => {
-        await fill(pool, domain, world);
-        const run = async (text: string, values: readonly unknown[]) => (await pool.query(text, [...values])).rows;
-        const isReadable = createPresentRights({ domain, run: run as never, schema: 'readings' });
-        for (const kind of Object.values(domain.kinds)) {
-          const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
-          for (const asker of askersOf(domain)) {
-            const caller = callerOf(domain, asker);
-            const readable = new Set(inMemory(read, asker, world));
-            const asked = [...(world.get(kind.name) ?? [])].map(async ([id, state]) => ({
-              id,
-              isShown: await isReadable(caller, streamName(kind.name, id)),
-              isThere: state !== 'ended' && isPlaced(domain, world, kind, state),
-            }));
-            for (const { id, isShown, isThere } of await Promise.all(asked))
-              expect({ isShown, id, asker, kind: kind.name }).toEqual({ isShown: isThere && readable.has(id), id, asker, kind: kind.name });
-          }
+  await fc.assert(
+    fc.asyncProperty(worldOf(domain), async (world) => {
+      await fill(pool, domain, world);
+      for (const right of reading)
+        for (const asker of askersOf(domain)) {
+          const wanted = inMemory(right, asker, world);
+          for (const [how, ids] of await bySql(pool, domain, right, asker))
+            demandEqual({ ids, how, asker, right: right.operation }, { ids: wanted, how, asker, right: right.operation });
         }
-      }),
-      RUNS,
-    );
-  });
+    }),
+    RUNS,
+  );
+};
 
-  const listed = Object.values(domain.kinds).flatMap((kind) =>
+const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
+  await fc.assert(
+    fc.asyncProperty(worldOf(domain), async (world) => {
+      await fill(pool, domain, world);
+      const run = async (text: string, values: readonly unknown[]) => (await pool.query(text, [...values])).rows;
+      const isReadable = createPresentRights({ domain, run: run as never, schema: 'readings' });
+      for (const kind of Object.values(domain.kinds)) {
+        const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
+        for (const asker of askersOf(domain)) {
+          const caller = callerOf(domain, asker);
+          const readable = new Set(inMemory(read, asker, world));
+          const asked = [...(world.get(kind.name) ?? [])].map(async ([id, state]) => ({
+            id,
+            isShown: await isReadable(caller, streamName(kind.name, id)),
+            isThere: state !== 'ended' && isPlaced(domain, world, kind, state),
+          }));
+          for (const { id, isShown, isThere } of await Promise.all(asked))
+            demandEqual({ isShown, id, asker, kind: kind.name }, { isShown: isThere && readable.has(id), id, asker, kind: kind.name });
+        }
+      }
+    }),
+    RUNS,
+  );
+};
+
+type Listed = { readonly kind: Kind; readonly list: ListInfo; readonly part: NonNullable<ReturnType<typeof partOfItems>> };
+const listedIn = (domain: Domain): readonly Listed[] =>
+  Object.values(domain.kinds).flatMap((kind) =>
     Object.values(kind.lists).flatMap((list) => {
       const part = partOfItems(kind, list);
       return part === undefined ? [] : [{ kind, list, part }];
     }),
   );
-  test.runIf(listed.length > 0)(
-    `${domain.name}: of every list, the same items are in a part by SQL, in memory and by their events`,
-    async () => {
-      for (const { kind, list, part } of listed)
-        await fc.assert(
-          fc.asyncProperty(fc.array(itemOf(list), { minLength: 1, maxLength: IDS }), async (all) => {
-            const items = all.map((item, index): State => ({ ...item, id: index + 1 }));
-            const columns = list.settled.map((name) => [column(name, list.fields[name]), list.fields[name]?.column, name] as const);
-            const rows = items.map((item) =>
-              Object.fromEntries([['id', item.id], ...columns.map(([of, , name]) => [of, item[name] ?? null])]),
-            );
-            const writer = writerFor(domain, null);
-            const place = { domain, kind: { ...kind, fields: fieldsOfItem(list), lists: {} }, row: writer.name('i') };
-            const { text } = rendered(conditionSql(writer, part.of, place));
-            const found = await pool.query<{ id: number }>(
-              `select i.id::integer from json_to_recordset($1::json) i (${['id bigint', ...columns.map(([of, type]) => `${of} ${type}`)].join(', ')})
-             where (${text}) is true order by 1`,
-              [JSON.stringify(rows)],
-            );
-            const inPart = items.filter((item) => holdsOf(part.of)(item, null, () => undefined)).map(({ id }) => id);
-            expect(found.rows.map(({ id }) => id)).toEqual(inPart);
-            for (const event of Object.values(kind.events)) {
-              if (event.list !== list) continue;
-              const [told] =
-                visibilityOf(domain)
-                  .types.get(event.type)
-                  ?.parts.filter(({ names }) => names.has(list.id.name)) ?? [];
-              expect(items.filter((item) => told?.isIn({ ...item })).map(({ id }) => id)).toEqual(inPart);
-              // One from before there was the right does not say what it asks.
-              if (list.settled.length > 0) expect(told?.isIn({ [list.id.name]: 1 })).toBe(true);
-            }
-          }),
-          RUNS,
-        );
-    },
-  );
 
-  test(`${domain.name}: who may know of an event could read what was, or can read what is`, () => {
-    fc.assert(
-      fc.property(worldOf(domain), worldOf(domain), (before, after) => {
-        for (const kind of Object.values(domain.kinds)) {
-          // What is not said of an item is taken to be of the part that fewer may read.
-          const rightTo = ({ list }: Kind['events'][string]) => operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
-          for (const asker of askersOf(domain)) {
-            const readableBy = new Map(
-              [...new Set(Object.values(kind.events).map(rightTo))].map((operation) => {
-                const right = rightsOf(domain).get(operation) as Right;
-                const then = inMemory(right, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]]));
-                return [operation, new Set([...inMemory(right, asker, before), ...then])] as const;
-              }),
-            );
-            for (let id = 1; id <= IDS; id += 1) {
-              const [was, is] = [before, after].map((world) => findIn(world)(kind.name, id));
-              for (const event of Object.values(kind.events)) {
-                const { name, spec, effect } = event;
-                if (effect === 'changes') continue;
-                const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
-                const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
-                const isKnown = mayKnow(domain, told, asker, findIn(before));
-                expect({ isKnown, name, id, asker }).toEqual({ isKnown: spec.internal !== true && isReadable, name, id, asker });
-              }
-              const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
-              expect(mayKnow(domain, unknown, asker, findIn(before))).toBe(false);
-              expect(mayKnow(domain, { ...unknown, kind: 'unheard_of' }, asker, findIn(before))).toBe(false);
-            }
-          }
+const checkItems = async (domain: Domain, pool: Pool): Promise<void> => {
+  const listed = listedIn(domain);
+  for (const { kind, list, part } of listed)
+    await fc.assert(
+      fc.asyncProperty(fc.array(itemOf(list), { minLength: 1, maxLength: IDS }), async (all) => {
+        const items = all.map((item, index): State => ({ ...item, id: index + 1 }));
+        const columns = list.settled.map((name) => [column(name, list.fields[name]), list.fields[name]?.column, name] as const);
+        const rows = items.map((item) => Object.fromEntries([['id', item.id], ...columns.map(([of, , name]) => [of, item[name] ?? null])]));
+        const writer = writerFor(domain, null);
+        const place = { domain, kind: { ...kind, fields: fieldsOfItem(list), lists: {} }, row: writer.name('i') };
+        const { text } = rendered(conditionSql(writer, part.of, place));
+        const found = await pool.query<{ id: number }>(
+          `select i.id::integer from json_to_recordset($1::json) i (${['id bigint', ...columns.map(([of, type]) => `${of} ${type}`)].join(', ')})
+             where (${text}) is true order by 1`,
+          [JSON.stringify(rows)],
+        );
+        const inPart = items.filter((item) => holdsOf(part.of)(item, null, () => undefined)).map(({ id }) => id);
+        demandEqual(
+          found.rows.map(({ id }) => id),
+          inPart,
+        );
+        for (const event of Object.values(kind.events)) {
+          if (event.list !== list) continue;
+          const [told] =
+            visibilityOf(domain)
+              .types.get(event.type)
+              ?.parts.filter(({ names }) => names.has(list.id.name)) ?? [];
+          demandEqual(
+            items.filter((item) => told?.isIn({ ...item })).map(({ id }) => id),
+            inPart,
+          );
+          // One from before there was the right does not say what it asks.
+          if (list.settled.length > 0) demandEqual(told?.isIn({ [list.id.name]: 1 }), true);
         }
       }),
       RUNS,
     );
-  });
+};
+
+const checkKnowledge = async (domain: Domain): Promise<void> => {
+  fc.assert(
+    fc.property(worldOf(domain), worldOf(domain), (before, after) => {
+      for (const kind of Object.values(domain.kinds)) {
+        // What is not said of an item is taken to be of the part that fewer may read.
+        const rightTo = ({ list }: Kind['events'][string]) => operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
+        for (const asker of askersOf(domain)) {
+          const readableBy = new Map(
+            [...new Set(Object.values(kind.events).map(rightTo))].map((operation) => {
+              const right = rightsOf(domain).get(operation) as Right;
+              const then = inMemory(right, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]]));
+              return [operation, new Set([...inMemory(right, asker, before), ...then])] as const;
+            }),
+          );
+          for (let id = 1; id <= IDS; id += 1) {
+            const [was, is] = [before, after].map((world) => findIn(world)(kind.name, id));
+            for (const event of Object.values(kind.events)) {
+              const { name, spec, effect } = event;
+              if (effect === 'changes') continue;
+              const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
+              const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
+              const isKnown = mayKnow(domain, told, asker, findIn(before));
+              demandEqual({ isKnown, name, id, asker }, { isKnown: spec.internal !== true && isReadable, name, id, asker });
+            }
+            const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
+            demandEqual(mayKnow(domain, unknown, asker, findIn(before)), false);
+            demandEqual(mayKnow(domain, { ...unknown, kind: 'unheard_of' }, asker, findIn(before)), false);
+          }
+        }
+      }
+    }),
+    RUNS,
+  );
 };

@@ -1,11 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { publishing } from '#domain/publishing.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { openHandBrowser } from './browser-by-hand.ts';
-import { type Installation, scopesOf } from './installation.ts';
-import { restClientOf } from './rest-client.ts';
-import { linkIn, type SmtpReceiver } from './smtp-receiver.ts';
+import { policyOf } from '#shared/policy.ts';
+import { openHandBrowser } from './http/browser-by-hand.ts';
+import { restClientOf } from './http/rest-client.ts';
+import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
@@ -40,13 +38,13 @@ export const PASSWORD = 'correct horse battery staple';
 const THERE_ALREADY = 409;
 const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
-/** Where the installation sends mail, addresses are confirmed by what arrives at `smtp`. */
+/** Where the installation sends mail, addresses are confirmed by the link that arrives at them. */
 export const openPeople = async (
-  installation: Pick<Installation, 'url' | 'fetch' | 'admin'>,
-  smtp?: Pick<SmtpReceiver, 'mailTo'>,
-  domain: Domain = publishing,
+  installation: Pick<Installation, 'url' | 'fetch' | 'admin' | 'domain'>,
+  linkTo?: (email: string) => Promise<string>,
 ): Promise<People> => {
-  const scopes = { scopes: scopesOf(domain), defaultScopes: scopesOf(domain) };
+  const all = policyOf(installation.domain).scopes;
+  const scopes = { scopes: all, defaultScopes: all };
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
@@ -80,8 +78,8 @@ export const openPeople = async (
       const person = { name, email };
       const tokens = await visit(async (browser, signInPage) => {
         const signedUp = await signUpOn(browser, signInPage, person);
-        if (smtp === undefined) return signedUp;
-        const page = await browser.get(linkIn(await smtp.mailTo(email)));
+        if (linkTo === undefined) return signedUp;
+        const page = await browser.get(await linkTo(email));
         await browser.post(page.action, { ...page.hidden, password: PASSWORD });
         const again = await browser.get(signInPage.url);
         return browser.post(again.action, { ...again.hidden, email, password: PASSWORD });

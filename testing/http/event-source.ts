@@ -1,4 +1,4 @@
-import { until } from './until.ts';
+import { until } from '../until.ts';
 
 /** A message of a stream of server-sent events. */
 type Message = { readonly event: string; readonly id: string; readonly data: string };

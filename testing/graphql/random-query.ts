@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 export type RandomQuery = {
   readonly text: string;

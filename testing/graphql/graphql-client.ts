@@ -1,4 +1,4 @@
-import { type Ask, restClientOf } from './rest-client.ts';
+import { type Ask, restClientOf } from '../http/rest-client.ts';
 
 type GraphqlError = {
   readonly message: string;

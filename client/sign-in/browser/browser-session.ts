@@ -1,0 +1,138 @@
+import { Problem } from '../../problem.ts';
+import type { Session } from '../../session.ts';
+import { unlessAborted } from '../../wait.ts';
+import { createProver, type Prover } from '../dpop.ts';
+import { postForm, requestToken, type TokenOptions } from '../token-endpoint.ts';
+import { beginCodeRequest, STATE_MISMATCH, takeAnswer } from './code-request.ts';
+import { openTokenStore, type Storage, type Tokens } from './kept-tokens.ts';
+import { keyPairOf } from './key-store.ts';
+import type { Page } from './page.ts';
+import { locksOf, type SharedTokens, shareTokens } from './shared-tokens.ts';
+
+export type BrowserSessionOptions = TokenOptions & {
+  readonly clientId: string;
+  /** A page of yours that calls `start`, as the client was registered with it. By default this page. */
+  readonly redirectUri?: string;
+  /** Without them, the default scopes of the client. */
+  readonly scopes?: readonly string[];
+  /** The issuer of tokens, if it is elsewhere than `url`. */
+  readonly issuer?: string;
+  /** Where tokens are: in all tabs and at the next visit, in one tab and its reloads, or until the page is left. By default `browser`. */
+  readonly storage?: Storage;
+  /** Binds the tokens to a key that cannot leave this browser (RFC 9449). */
+  readonly dpop?: boolean;
+  /** Shows where somebody was who comes back from signing in. By default by `history.replaceState`. */
+  readonly goBack?: (url: string) => void;
+};
+
+export type BrowserSession = Session & {
+  /** Completes a sign-in, if the page was opened by one. Returns whether somebody is signed in. Call it when the page opens. */
+  start(): Promise<boolean>;
+  /** Known once `start` has resolved. */
+  readonly isSignedIn: boolean;
+  /** Leaves for the sign-in page, which leads back to `returnTo`: by default to where the user is now. */
+  signIn(options?: { readonly returnTo?: string; readonly parameters?: Readonly<Record<string, string>> }): Promise<void>;
+  /**
+   * Ends the session here and at the server. With `endSession`, leaves for the page that signs out of Annals itself, and that leads to this
+   * address, if there is one.
+   */
+  signOut(options?: { readonly endSession?: boolean | string }): Promise<void>;
+  /** Calls back after somebody has signed in or out, also in another tab. Returns what ends that. */
+  onChange(listener: (isSignedIn: boolean) => void): () => void;
+};
+
+/**
+ * Lets somebody sign in to a page by the authorization code flow with PKCE (OAuth 2.1), and renews their access token for as long as
+ * the server lets them. As nobody is signed in, requests are sent without a token.
+ */
+export const browserSession = (
+  { clientId, scopes, redirectUri, issuer, storage = 'browser', dpop = false, goBack, ...options }: BrowserSessionOptions,
+  page: Page = globalThis as unknown as Page,
+): BrowserSession => {
+  const server = String(issuer ?? options.url).replace(/\/+$/, '');
+  const here = new URL(page.location.href);
+  const asked = { issuer: server, clientId, scopes, redirectUri: redirectUri ?? `${here.origin}${here.pathname}` };
+  const name = `annals ${server} ${clientId}`;
+  const asking = `${name} asking`;
+  const prover = dpop ? createProver(keyPairOf(page, name)) : undefined;
+  const endpoint = { ...options, url: server, session: NOBODY };
+  const revoke = async ({ refreshToken, token }: Tokens, limits = {}) =>
+    void (await postForm('/revoke', { client_id: clientId, token: refreshToken ?? token }, { ...endpoint, ...limits }));
+  const tokens = shareTokens({
+    page,
+    name,
+    store: openTokenStore(page, storage, name),
+    request: (form) => requestToken({ ...endpoint, prover, form: { client_id: clientId, ...form } }),
+    revoke,
+  });
+
+  const begin = async (): Promise<boolean> => {
+    const returned = takeAnswer(page, asking, asked);
+    // Whoever reloads does not send the answer again.
+    if (returned) page.history.replaceState(page.history.state, '', goBack === undefined ? returned.returnTo : returned.cleaned);
+    await tokens.loaded;
+    if (returned === undefined) return tokens.current() !== undefined;
+    const { returnTo, answer } = returned;
+    if (!(answer instanceof Problem)) {
+      await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
+      goBack?.(returnTo);
+    } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
+    return true;
+  };
+  let started: Promise<boolean> | undefined;
+
+  return {
+    start() {
+      started ??= begin();
+      return started;
+    },
+    get isSignedIn() {
+      return tokens.current() !== undefined;
+    },
+    async signIn({ returnTo = page.location.href, parameters } = {}) {
+      locksOf(page);
+      const thumbprint = await prover?.thumbprint();
+      const there = new URL(returnTo, page.location.href).href;
+      page.location.assign(await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }));
+    },
+    async signOut({ endSession = false } = {}) {
+      const ended = await tokens.end();
+      try {
+        // The page that signs out ends what this one could not.
+        if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
+      } finally {
+        if (endSession !== false) {
+          const query = new URLSearchParams({
+            client_id: clientId,
+            ...(endSession !== true && { post_logout_redirect_uri: endSession }),
+          });
+          page.location.assign(`${server}/sign-out?${query}`);
+        }
+      }
+    },
+    onChange: tokens.onChange,
+    ...authorizing(tokens, prover, () => started),
+  };
+};
+
+const NOBODY: Session = { authorize: async () => ({}) };
+
+const authorizing = (tokens: SharedTokens, prover: Prover | undefined, started: () => Promise<boolean> | undefined): Session => ({
+  async authorize({ method, url, signal }) {
+    // Whoever comes back from the sign-in page is not signed in before that is complete. What went wrong there, `start` says.
+    await unlessAborted(started()?.catch(() => {}) ?? tokens.loaded, signal);
+    const kept = tokens.current();
+    if (kept === undefined) return {};
+    const used = Date.now() < kept.renewAtMs ? kept : await unlessAborted(tokens.renew(kept), signal);
+    const { type, token, aheadMs } = used;
+    return { Authorization: `${type} ${token}`, ...(prover && { DPoP: await prover.prove({ method, url, token, aheadMs }) }) };
+  },
+  async refused(response, { Authorization: sent, DPoP: proof = '' }) {
+    if (sent === undefined) return false;
+    if (await prover?.asksForNonce(proof, response)) return true;
+    const kept = tokens.current();
+    if (kept === undefined) return false;
+    if (sent === `${kept.type} ${kept.token}`) await tokens.renew(kept);
+    return true;
+  },
+});

@@ -1,0 +1,90 @@
+import { Problem } from '../../problem.ts';
+import { sha256 } from '../encoding.ts';
+import { randomText } from './kept-tokens.ts';
+import { type Page, textIn } from './page.ts';
+
+/** The way to the sign-in page and back (RFC 6749, 4.1; PKCE, RFC 7636). */
+
+export type CodeRequest = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly scopes?: readonly string[] | undefined;
+  /** The thumbprint of the key that the code shall be bound to (RFC 9449, section 10). */
+  readonly thumbprint?: string | undefined;
+  /** More to ask for, such as `{ prompt: 'login' }`. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
+};
+
+/** What must outlast the way there and back, in the tab that goes it. */
+type Pending = { readonly state: string; readonly verifier: string; readonly returnTo: string };
+
+const VERIFIER_BYTES = 32;
+
+/** The address to go to. What the answer is compared with is kept in the tab. */
+export const beginCodeRequest = async (
+  { sessionStorage }: Pick<Page, 'sessionStorage'>,
+  key: string,
+  { returnTo, ...asked }: CodeRequest & { readonly returnTo: string },
+): Promise<string> => {
+  const pending: Pending = { state: randomText(VERIFIER_BYTES), verifier: randomText(VERIFIER_BYTES), returnTo };
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: asked.clientId,
+    redirect_uri: asked.redirectUri,
+    ...(asked.scopes && { scope: asked.scopes.join(' ') }),
+    code_challenge: await sha256(pending.verifier),
+    code_challenge_method: 'S256',
+    ...(asked.thumbprint !== undefined && { dpop_jkt: asked.thumbprint }),
+    ...asked.parameters,
+    state: pending.state,
+  });
+  sessionStorage.setItem(key, JSON.stringify(pending));
+  return `${asked.issuer}/authorize?${query}`;
+};
+
+/** Of the request for tokens. */
+type CodeAnswer = { readonly code: string; readonly code_verifier: string };
+export type Returned = {
+  readonly returnTo: string;
+  /** The address of this page without the answer. */
+  readonly cleaned: string;
+  readonly answer: CodeAnswer | Problem;
+};
+
+const ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
+
+/** What the page was opened with, if it was by the redirect of a sign-in. It is good once: the tab forgets what it had asked. */
+export const takeAnswer = (
+  { location, sessionStorage }: Pick<Page, 'location' | 'sessionStorage'>,
+  key: string,
+  { issuer, redirectUri }: Pick<CodeRequest, 'issuer' | 'redirectUri'>,
+): Returned | undefined => {
+  const here = new URL(location.href);
+  const parameters = new URLSearchParams(here.search);
+  const [code, state, iss, error] = ANSWER.map((name) => parameters.get(name) ?? undefined);
+  if (state === undefined || (code === undefined && error === undefined) || !isAt(here, redirectUri)) return undefined;
+  const pending = textIn(sessionStorage, key) as Pending | null;
+  for (const name of ANSWER) here.searchParams.delete(name);
+  const cleaned = here.href;
+  if (pending?.state !== state) return { returnTo: cleaned, cleaned, answer: refusal(STATE_MISMATCH, NOT_ASKED) };
+  sessionStorage.removeItem(key);
+  const { returnTo, verifier } = pending;
+  const returned = { returnTo, cleaned };
+  // Another server could be told the code that this one has given (RFC 9207).
+  if (iss?.replace(/\/$/, '') !== issuer) return { ...returned, answer: fromElsewhere(iss, issuer) };
+  if (code === undefined) return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };
+  return { ...returned, answer: { code, code_verifier: verifier } };
+};
+
+const isAt = ({ origin, pathname }: URL, redirectUri: string): boolean => {
+  const there = new URL(redirectUri);
+  return origin === there.origin && pathname === there.pathname;
+};
+
+const refusal = (code: string, description: string | null): Problem =>
+  new Problem({ code, status: 400, message: description ?? `the server refused to sign in: ${code}` });
+export const STATE_MISMATCH = 'state_mismatch';
+const NOT_ASKED = 'this tab has not asked for this sign-in: sign in again';
+const fromElsewhere = (iss: string | undefined, issuer: string): Problem =>
+  refusal('issuer_mismatch', `the answer is of ${iss ?? 'nobody'} and not of ${issuer}: give that as issuer, if it is yours`);

@@ -1,0 +1,108 @@
+import { base64url } from '../encoding.ts';
+import { type Page, textIn } from './page.ts';
+import { changeRecord } from './shared-record.ts';
+
+/** Where the tokens of a browser are kept between two requests. */
+
+export type Tokens = {
+  /** The same from one sign-in to its end, however often the tokens are renewed. */
+  readonly session: string;
+  readonly token: string;
+  readonly type: 'Bearer' | 'DPoP';
+  readonly refreshToken?: string | undefined;
+  readonly renewAtMs: number;
+  readonly aheadMs: number;
+};
+
+export type TokenStore = {
+  /** What other tabs have done before is in it. */
+  read(): Promise<Tokens | undefined>;
+  write(tokens: Tokens): Promise<void>;
+  /** Only if they are still of this session. Returns whether they were. */
+  replace(session: string, tokens: Tokens | undefined): Promise<boolean>;
+  /** Whether all tabs have the same. */
+  readonly isShared: boolean;
+};
+
+export type Storage = 'browser' | 'tab' | 'memory';
+
+const ID_BYTES = 16;
+export const randomText = (bytes = ID_BYTES): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)));
+
+export const openTokenStore = (page: Page, storage: Storage, name: string): TokenStore => {
+  switch (storage) {
+    case 'browser':
+      return storeOfBrowser(page, `${name} tokens`);
+    case 'tab':
+      return storeOfTab(page, `${name} tokens`);
+    case 'memory':
+      return memoryStore();
+  }
+};
+
+const storeOfBrowser = ({ indexedDB }: Page, key: string): TokenStore => ({
+  isShared: true,
+  read: () => changeRecord<Tokens>(indexedDB, key, (now) => now),
+  write: async (tokens) => void (await changeRecord<Tokens>(indexedDB, key, () => tokens)),
+  async replace(session, tokens) {
+    let isStill = false;
+    await changeRecord<Tokens>(indexedDB, key, (now) => {
+      isStill = now?.session === session;
+      return isStill ? tokens : now;
+    });
+    return isStill;
+  },
+});
+
+const memoryStore = (): TokenStore => {
+  let kept: Tokens | undefined;
+  return {
+    isShared: false,
+    read: async () => kept,
+    async write(tokens) {
+      kept = tokens;
+    },
+    async replace(session, tokens) {
+      const isStill = kept?.session === session;
+      if (isStill) kept = tokens;
+      return isStill;
+    },
+  };
+};
+
+type Turn = { readonly turn: string; readonly atMs: number };
+type Turns = Readonly<Record<string, Turn>>;
+
+/** As long as a refresh token is good without being used. */
+const TURN_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/**
+ * Of this tab alone. A browser copies it into a tab that it duplicates, and two tabs with one refresh token would end the session.
+ * So all tabs note whose turn was last, and a copy whose tokens another tab has renewed is as good as none.
+ */
+const storeOfTab = ({ indexedDB, sessionStorage }: Page, key: string): TokenStore => {
+  const changeTurns = async (change: (turns: Turns) => Turns) =>
+    (await changeRecord<Turns>(indexedDB, `${key} turns`, (turns = {}) => change(turns))) ?? {};
+  const kept = () => textIn(sessionStorage, key) as (Tokens & Pick<Turn, 'turn'>) | null;
+  const write = async (tokens: Tokens): Promise<void> => {
+    const noted = { turn: randomText(), atMs: Date.now() };
+    const isRecent = ([, { atMs }]: [string, Turn]) => atMs > noted.atMs - TURN_KEPT_MS;
+    await changeTurns((turns) => ({ ...Object.fromEntries(Object.entries(turns).filter(isRecent)), [tokens.session]: noted }));
+    sessionStorage.setItem(key, JSON.stringify({ ...tokens, turn: noted.turn }));
+  };
+  return {
+    isShared: false,
+    async read() {
+      const tokens = kept();
+      const turns = tokens === null ? {} : await changeTurns((now) => now);
+      return tokens !== null && turns[tokens.session]?.turn === tokens.turn ? tokens : undefined;
+    },
+    write,
+    async replace(session, tokens) {
+      if (kept()?.session !== session) return false;
+      if (tokens === undefined) sessionStorage.removeItem(key);
+      else await write(tokens);
+      return true;
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import type { Databases } from './page.ts';
+
+const DATABASE = 'annals';
+const STORE = 'kept';
+
+/**
+ * What all tabs of this origin share under a key. A change is one transaction, so that of two tabs the second sees what the first has done:
+ * `localStorage` does not promise that, because each process of the browser has a copy of its own.
+ */
+export const changeRecord = async <Value>(
+  indexedDB: Databases,
+  key: string,
+  /** Returns what is to be there afterwards. */
+  change: (now: Value | undefined) => Value | undefined,
+): Promise<Value | undefined> => {
+  const opening = indexedDB.open(DATABASE, 1);
+  opening.onupgradeneeded = () => void opening.result.createObjectStore(STORE);
+  await new Promise<void>((resolve, reject) => {
+    opening.onsuccess = () => resolve();
+    opening.onerror = () => reject(opening.error);
+  });
+  const database = opening.result;
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, 'readwrite');
+      const store = transaction.objectStore(STORE);
+      const reading = store.get(key);
+      let after: Value | undefined;
+      reading.onsuccess = () => {
+        const now = reading.result as Value | undefined;
+        after = change(now);
+        if (after !== now) store.put(after, key);
+      };
+      transaction.oncomplete = () => resolve(after);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+};

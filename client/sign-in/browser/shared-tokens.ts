@@ -1,0 +1,142 @@
+import { Problem } from '../../problem.ts';
+import { type AccessToken, usableMs } from '../token-endpoint.ts';
+import { randomText, type TokenStore, type Tokens } from './kept-tokens.ts';
+import type { Page } from './page.ts';
+
+/** The tokens of a browser. A refresh token is good once, so only one tab at a time may use it, and the others take what that gets. */
+
+export type SharedTokens = {
+  /** As this tab has heard of them last. */
+  current(): Tokens | undefined;
+  /** Resolves once this tab knows what is kept. */
+  readonly loaded: Promise<void>;
+  /** Begins a session with the tokens of a grant. */
+  begin(form: Form): Promise<void>;
+  /** Others than those that have run out or were refused: by asking for them, or as another tab has got them meanwhile. */
+  renew(used: Tokens): Promise<Tokens>;
+  /** Returns what was kept until now. */
+  end(): Promise<Tokens | undefined>;
+  onChange(listener: (isSignedIn: boolean) => void): () => void;
+};
+
+type Form = Readonly<Record<string, string>>;
+type Dependencies = {
+  readonly page: Page;
+  /** By which tabs know that they mean the same. */
+  readonly name: string;
+  readonly store: TokenStore;
+  readonly request: (form: Form) => Promise<AccessToken>;
+  readonly revoke: (tokens: Tokens) => Promise<void>;
+};
+
+export const shareTokens = ({ page, name, store, request, revoke }: Dependencies): SharedTokens => {
+  const { loaded, current, adopt, tell, onChange } = watchTokens(page, name, store);
+  const alone = <Value>(task: () => Promise<Value>): Promise<Value> => locksOf(page).request(name, task);
+  let renewing: Promise<Tokens> | undefined;
+
+  const replace = async (session: string, tokens: Tokens | undefined): Promise<boolean> => {
+    const isStill = await store.replace(session, tokens);
+    adopt(isStill ? tokens : await store.read());
+    if (isStill) tell('changed');
+    return isStill;
+  };
+
+  const renewAlone = async (used: Tokens): Promise<Tokens> => {
+    const now = await store.read();
+    adopt(now);
+    if (now === undefined) throw signedOut();
+    if (now.token !== used.token) return now;
+    try {
+      if (now.refreshToken === undefined) throw signedOut();
+      const renewed = await obtain(request, { grant_type: 'refresh_token', refresh_token: now.refreshToken }, now);
+      if (await replace(now.session, renewed)) return renewed;
+      // Somebody has signed out while the server answered, and could not revoke what was not there yet.
+      await revoke(renewed).catch(() => {});
+      throw signedOut();
+    } catch (error) {
+      if (isEnd(error)) await replace(now.session, undefined);
+      throw error;
+    }
+  };
+
+  return {
+    loaded,
+    current,
+    async begin(form) {
+      await alone(async () => {
+        const tokens = await obtain(request, form);
+        await store.write(tokens);
+        adopt(tokens);
+      });
+      tell('changed');
+    },
+    renew(used) {
+      renewing ??= alone(() => renewAlone(used)).finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
+    },
+    async end() {
+      const ended = (await store.read()) ?? current();
+      if (ended !== undefined) await store.replace(ended.session, undefined);
+      adopt(await store.read());
+      tell('signed-out');
+      return ended;
+    },
+    onChange,
+  };
+};
+
+const obtain = async (request: Dependencies['request'], form: Form, before?: Tokens): Promise<Tokens> => {
+  const beganMs = Date.now();
+  const answer = await request(form);
+  const { token, type, aheadMs, refreshToken = before?.refreshToken } = answer;
+  return { session: before?.session ?? randomText(), token, type, refreshToken, aheadMs, renewAtMs: beganMs + usableMs(answer) };
+};
+
+const signedOut = (): Problem => new Problem({ code: 'signed_out', status: 401, message: 'the session has ended: sign in again' });
+
+/** Whether the server has said so, and not something in between, or for now. */
+const isEnd = (error: unknown): boolean =>
+  error instanceof Problem && (error.status === 400 || error.status === 401) && error.code !== 'unexpected_answer';
+
+/** Throws on pages without them, where there is no `crypto.subtle` either. */
+export const locksOf = ({ navigator: { locks } }: Page) => {
+  if (locks === undefined) throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
+  return locks;
+};
+
+type Told = 'changed' | 'signed-out';
+
+/** What a tab knows of the tokens. Tabs tell each other of changes, and one that slept looks for itself. */
+const watchTokens = (page: Page, name: string, store: TokenStore) => {
+  const listeners = new Set<(isSignedIn: boolean) => void>();
+  const channel = new BroadcastChannel(name);
+  let known: Tokens | undefined;
+  let isLoaded = false;
+  const adopt = (tokens: Tokens | undefined): void => {
+    const isOther = isLoaded && tokens?.session !== known?.session;
+    known = tokens;
+    if (isOther) for (const listener of listeners) listener(tokens !== undefined);
+  };
+  const look = async () => adopt(await store.read());
+  channel.onmessage = async ({ data }: { readonly data: unknown }) => {
+    if (data === ('signed-out' satisfies Told) && !store.isShared && known !== undefined) await store.replace(known.session, undefined);
+    await look();
+  };
+  page.addEventListener('pageshow', () => void look());
+  const load = async () => {
+    await look();
+    isLoaded = true;
+  };
+  return {
+    loaded: load(),
+    current: () => known,
+    adopt,
+    tell: (told: Told) => channel.postMessage(told),
+    onChange(listener: (isSignedIn: boolean) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+};

@@ -1,0 +1,215 @@
+// Over 200 lines, because it is one list: what a session of the device flow does on the wire, against a server that each test says the answers of.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { publishing } from '#domain/publishing.ts';
+import { until } from '../../testing/until.ts';
+import { createClient } from '../client.ts';
+import { type DeviceSignIn, deviceSignIn } from './device.ts';
+import type { DeviceCode } from './device-code.ts';
+import { memoryStore } from './token-store.ts';
+
+/** On the wire, against a server that answers polls as a test says, and rotates refresh tokens as Annals does. */
+let open: AsyncDisposableStack;
+let url: string;
+let forms: Readonly<Record<string, string>>[];
+/** Answers to polls: errors by their codes, 'cut' for a connection that breaks; then tokens. */
+let polls: string[];
+let lifetimeSeconds: number;
+let codeLifetimeSeconds: number;
+let refreshToken: string | undefined;
+let tokens: number;
+let refused: Set<string>;
+let shown: DeviceCode[];
+/** Answers of the token endpoint wait for it. */
+let gate: Promise<void>;
+
+beforeEach(async () => {
+  open = new AsyncDisposableStack();
+  [forms, polls, shown, refused, tokens, refreshToken] = [[], [], [], new Set(), 0, undefined];
+  [lifetimeSeconds, codeLifetimeSeconds, gate] = [300, 600, Promise.resolve()];
+  const server = createServer(async (request, response) => {
+    const send = (status: number, body: object) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    const { authorization = '' } = request.headers;
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const form = Object.fromEntries(new URLSearchParams(text));
+    const give = () => {
+      tokens++;
+      refreshToken = `r${tokens}`;
+      send(200, { access_token: `t${tokens}`, token_type: 'Bearer', expires_in: lifetimeSeconds, refresh_token: refreshToken });
+    };
+    if (request.url === '/articles/7') return send(refused.has(authorization) ? 401 : 200, { id: 7 });
+    forms.push(form);
+    if (request.url === '/revoke') {
+      if (form.token === refreshToken) refreshToken = undefined;
+      return send(200, {});
+    }
+    if (request.url === '/device_authorization')
+      return send(200, {
+        device_code: 'd',
+        user_code: 'BCDF-GHJK',
+        verification_uri: `${url}/device`,
+        verification_uri_complete: `${url}/device?user_code=BCDF-GHJK`,
+        expires_in: codeLifetimeSeconds,
+        interval: 0,
+      });
+    await gate;
+    if (form.grant_type === 'refresh_token') {
+      if (form.refresh_token === refreshToken) return give();
+      refreshToken = undefined;
+      return send(400, { error: 'invalid_grant' });
+    }
+    const error = polls.shift();
+    if (error === 'cut') return response.destroy();
+    if (error === undefined) return give();
+    return send(error === 'temporarily_unavailable' ? 503 : 400, { error, error_description: `because of ${error}` });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => open.disposeAsync());
+
+const sessionOf = (options: Partial<DeviceSignIn> = {}) =>
+  deviceSignIn({ url: `${url}/`, clientId: 'cli', show: (code) => void shown.push(code), ...options });
+const clientOf = (token = sessionOf()) => createClient<typeof publishing>({ url, token });
+const allOf = (count: number, call: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, call));
+const grants = () => forms.flatMap(({ grant_type: grant }) => (grant === undefined ? [] : [grant.replace(/.*:/, '')]));
+
+test('a code is shown once for all requests, and polled for until somebody has entered it', async () => {
+  polls = ['authorization_pending', 'authorization_pending'];
+  const client = clientOf(sessionOf({ scopes: ['read:articles', 'write:articles'] }));
+  await allOf(10, () => client.articles.get(7));
+  expect(shown).toEqual([
+    {
+      userCode: 'BCDF-GHJK',
+      verificationUri: `${url}/device`,
+      verificationUriComplete: `${url}/device?user_code=BCDF-GHJK`,
+      expiresAt: expect.any(Date),
+    },
+  ]);
+  expect(forms[0]).toEqual({ client_id: 'cli', scope: 'read:articles write:articles' });
+  expect(grants()).toEqual(Array(3).fill('device_code'));
+});
+
+test('told to slow down, it polls five seconds later', async () => {
+  polls = ['slow_down'];
+  const beganMs = Date.now();
+  await sessionOf().signIn();
+  expect(Date.now() - beganMs).toBeGreaterThanOrEqual(4_900);
+});
+
+test('a poll without an answer is not the end', async () => {
+  polls = ['cut', 'temporarily_unavailable'];
+  await sessionOf().signIn();
+  expect(grants()).toHaveLength(3);
+});
+
+test.each(['access_denied', 'expired_token', 'invalid_grant'])('%s is a problem by its code', async (code) => {
+  polls = ['authorization_pending', code];
+  const session = sessionOf();
+  await expect(session.signIn()).rejects.toMatchObject({ name: 'Problem', code, message: `because of ${code}` });
+  await session.signIn();
+  expect(shown).toHaveLength(2);
+});
+
+test('nobody polls for a code that has run out', async () => {
+  [polls, codeLifetimeSeconds] = [['authorization_pending'], 0];
+  await expect(sessionOf().signIn()).rejects.toMatchObject({ code: 'expired_token' });
+  expect(grants()).toHaveLength(1);
+});
+
+test('a code that cannot be shown is the end of the sign-in', async () => {
+  const show = () => {
+    throw new Error('no terminal');
+  };
+  await expect(clientOf(sessionOf({ show })).articles.get(7)).rejects.toThrow('no terminal');
+  expect(grants()).toEqual([]);
+});
+
+test('when the last request that waits has left, polling ends', async () => {
+  const opened = Promise.withResolvers<void>();
+  gate = opened.promise;
+  polls = Array(1_000).fill('authorization_pending');
+  const client = clientOf();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const left = [one, other].map(({ signal }) => client.articles.get(7, {}, { signal }).catch((error: unknown) => error));
+  await until(grants, ({ length }) => length === 1);
+  one.abort(new Error('left'));
+  expect(await left[0]).toMatchObject({ message: 'left' });
+  opened.resolve();
+  await until(grants, ({ length }) => length > 2);
+  other.abort(new Error('left too'));
+  expect(await left[1]).toMatchObject({ message: 'left too' });
+  polls = [];
+  await client.articles.get(7);
+  expect(shown).toHaveLength(2);
+});
+
+test('the signal of the session ends its sign-in', async () => {
+  polls = Array(1_000).fill('authorization_pending');
+  const quitting = new AbortController();
+  const session = sessionOf({ signal: quitting.signal, show: () => quitting.abort(new Error('quit')) });
+  await expect(session.signIn()).rejects.toThrow('quit');
+});
+
+test('a token that has run out is refreshed, once and each time with the last refresh token', async () => {
+  lifetimeSeconds = 0;
+  const client = clientOf();
+  await client.articles.get(7);
+  await client.articles.get(7);
+  lifetimeSeconds = 300;
+  await allOf(10, () => client.articles.get(7));
+  expect(forms.slice(2)).toEqual(['r1', 'r2'].map((token) => ({ grant_type: 'refresh_token', client_id: 'cli', refresh_token: token })));
+});
+
+test('a token that is refused everywhere at once is refreshed once', async () => {
+  const client = clientOf();
+  await client.articles.get(7);
+  refused.add('Bearer t1');
+  await allOf(10, () => client.articles.get(7));
+  expect(grants()).toEqual(['device_code', 'refresh_token']);
+});
+
+test('a session that has ended shows another code', async () => {
+  const client = clientOf();
+  await client.articles.get(7);
+  refused.add('Bearer t1');
+  refreshToken = undefined;
+  await client.articles.get(7);
+  expect(shown).toHaveLength(2);
+});
+
+test('what is kept is good for the next run, and for no other server or client', async () => {
+  const store = memoryStore();
+  await sessionOf({ store }).signIn();
+  await sessionOf({ store }).signIn();
+  expect(shown).toHaveLength(1);
+  await sessionOf({ store, clientId: 'other' }).signIn();
+  expect(shown).toHaveLength(2);
+});
+
+test('of two sessions that refresh at once, the second takes what the first has got', async () => {
+  const store = memoryStore();
+  lifetimeSeconds = 0;
+  await sessionOf({ store }).signIn();
+  lifetimeSeconds = 300;
+  await Promise.all([sessionOf({ store }).signIn(), sessionOf({ store }).signIn()]);
+  expect(grants()).toEqual(['device_code', 'refresh_token']);
+});
+
+test('signed out, nothing is kept, and the server is told', async () => {
+  const session = sessionOf();
+  await session.signIn();
+  await session.signOut();
+  expect(forms.at(-1)).toEqual({ client_id: 'cli', token: 'r1', token_type_hint: 'refresh_token' });
+  await session.signIn();
+  expect(shown).toHaveLength(2);
+});

@@ -1,0 +1,164 @@
+import { Problem } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { unlessAborted } from '../wait.ts';
+import { ANONYMOUS, type DeviceCode, waitForDevice } from './device-code.ts';
+import { type AccessToken, postForm, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
+import { memoryStore, type TokenStore } from './token-store.ts';
+
+export type DeviceSignIn = TokenOptions & {
+  readonly clientId: string;
+  /** Without them, the default scopes of the client. */
+  readonly scopes?: readonly string[];
+  /** Shows the code and the address to whoever sits in front of the program. If it throws, that is the end of the sign-in. */
+  readonly show: (code: DeviceCode) => unknown;
+  /** Without one, the tokens are gone with the process. */
+  readonly store?: TokenStore;
+  /** Ends a sign-in that waits for its person. */
+  readonly signal?: AbortSignal;
+};
+
+export type DeviceSession = Session & {
+  /** Signs in now, unless that was done already. Without it, the first request does. */
+  signIn(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Ends the session on the server and forgets the tokens. */
+  signOut(): Promise<void>;
+};
+
+type Headers = Readonly<Record<string, string>>;
+type Kept = { readonly accessToken: string; readonly refreshToken?: string | undefined; readonly renewAtMs: number };
+type Current = { readonly kept: Kept; readonly headers: Headers };
+
+/**
+ * Signs in whoever sits in front of a command-line program (RFC 8628). All requests share one access token, and wait for one
+ * refresh. If the session has ended, the next request shows a new code.
+ */
+export const deviceSignIn = ({ clientId, scopes, show, store = memoryStore(), signal, ...options }: DeviceSignIn): DeviceSession => {
+  const owner = { url: String(options.url).replace(/\/+$/, ''), clientId };
+  let current: Current | undefined;
+  let refusedToken: string | undefined;
+  let obtaining: Shared<Current> | undefined;
+
+  const isGood = (kept: Kept): boolean => kept.accessToken !== refusedToken && Date.now() < kept.renewAtMs;
+  const keep = (kept: Kept): Current => ({ kept, headers: { Authorization: `Bearer ${kept.accessToken}` } });
+
+  const refresh = async ({ refreshToken = '' }: Kept): Promise<Kept | undefined> => {
+    const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken };
+    const beganMs = Date.now();
+    try {
+      return keptOf(await requestToken({ ...options, session: ANONYMOUS, form }), beganMs, refreshToken);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'invalid_grant') return undefined;
+      throw error;
+    }
+  };
+
+  /** What is kept, perhaps by another process, or a refreshed one. */
+  const restore = async (): Promise<Kept | undefined> => {
+    let kept: Kept | undefined;
+    await store.update(async (text) => {
+      kept = keptIn(text, owner);
+      if (kept !== undefined && !isGood(kept)) kept = kept.refreshToken === undefined ? undefined : await refresh(kept);
+      return kept && textOf(kept, owner);
+    });
+    return kept;
+  };
+
+  const signInAnew = async (leaving: AbortSignal): Promise<Kept> => {
+    const ended = signal ? AbortSignal.any([signal, leaving]) : leaving;
+    const { token, beganMs } = await waitForDevice({ ...options, clientId, scopes, show, signal: ended });
+    const kept = keptOf(token, beganMs);
+    await store.update(async () => textOf(kept, owner));
+    return kept;
+  };
+
+  const obtain = (asked: AbortSignal | undefined): Promise<Current> => {
+    asked?.throwIfAborted();
+    if (obtaining === undefined || obtaining.isLeft()) {
+      const mine: Shared<Current> = share(async (leaving) => {
+        try {
+          current = keep((await restore()) ?? (await signInAnew(leaving)));
+          return current;
+        } finally {
+          if (obtaining === mine) obtaining = undefined;
+        }
+      });
+      obtaining = mine;
+    }
+    return obtaining.join(asked);
+  };
+
+  return {
+    async authorize(request) {
+      const { headers } = current && isGood(current.kept) ? current : await obtain(request.signal);
+      return headers;
+    },
+    async refused(_response, headers) {
+      if (current?.headers === headers) {
+        refusedToken = current.kept.accessToken;
+        current = undefined;
+      }
+      return true;
+    },
+    async signIn(asked) {
+      if (current === undefined || !isGood(current.kept)) await obtain(asked?.signal);
+    },
+    async signOut() {
+      current = undefined;
+      await store.update(async (text) => {
+        const token = keptIn(text, owner)?.refreshToken;
+        const form = { client_id: clientId, token: token ?? '', token_type_hint: 'refresh_token' };
+        if (token !== undefined) await postForm('/revoke', form, { ...options, session: ANONYMOUS });
+        return undefined;
+      });
+    },
+  };
+};
+
+/** A server that does not rotate answers without a refresh token: the former one stays good. */
+const keptOf = (given: AccessToken, beganMs: number, former?: string): Kept => ({
+  accessToken: given.token,
+  refreshToken: given.refreshToken ?? former,
+  renewAtMs: beganMs + usableMs(given),
+});
+
+type Owner = { readonly url: string; readonly clientId: string };
+
+const textOf = (kept: Kept, owner: Owner): string => JSON.stringify({ ...owner, ...kept });
+
+/** Tokens of another server or client are not sent to this one. */
+const keptIn = (text: string | undefined, { url, clientId }: Owner): Kept | undefined => {
+  try {
+    const kept = JSON.parse(text ?? '') as Kept & Owner;
+    const isOurs = kept.url === url && kept.clientId === clientId && typeof kept.accessToken === 'string';
+    // JSON has no infinity: such a token never runs out.
+    return isOurs ? { ...kept, renewAtMs: kept.renewAtMs ?? Number.POSITIVE_INFINITY } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+type Shared<Value> = { join(signal: AbortSignal | undefined): Promise<Value>; isLeft(): boolean };
+
+/** One task for all who wait for it. It is told when the last of them has left. */
+const share = <Value>(task: (leaving: AbortSignal) => Promise<Value>): Shared<Value> => {
+  const leaving = new AbortController();
+  const result = Promise.resolve().then(() => task(leaving.signal));
+  result.catch(() => {});
+  let waiting = 0;
+  return {
+    isLeft: () => leaving.signal.aborted,
+    async join(signal) {
+      waiting++;
+      const leave = () => {
+        waiting--;
+        if (waiting === 0) leaving.abort(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      try {
+        return await unlessAborted(result, signal);
+      } finally {
+        signal?.removeEventListener('abort', leave);
+      }
+    },
+  };
+};

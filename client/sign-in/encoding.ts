@@ -1,0 +1,21 @@
+/** Base64 as URLs and tokens have it (RFC 4648, section 5). */
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+
+export const textBytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+export const sha256 = async (text: string): Promise<string> =>
+  base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', textBytes(text))));
+
+/** What a JWT says; nothing verifies it. Of what is none, nothing. */
+export const claimsIn = (jwt: string): Readonly<Record<string, unknown>> => {
+  try {
+    const [, claims = ''] = jwt.split('.');
+    return Object(JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))));
+  } catch {
+    return {};
+  }
+};

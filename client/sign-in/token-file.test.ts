@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../../testing/until.ts';
+import { tokenFile } from './token-file.ts';
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'annals-'));
+  path = join(folder, 'of', 'expenses', 'session.json');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Another process, which runs this with a store at our path. */
+const start = (body: string) => {
+  const module = JSON.stringify(new URL('token-file.ts', import.meta.url).href);
+  const script = `import { tokenFile } from ${module};\nconst store = tokenFile(${JSON.stringify(path)});\n${body}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return { child, ended: once(child, 'exit') };
+};
+
+const modeOf = async (of: string) => ((await stat(of)).mode & 0o777).toString(8);
+
+test('only its owner can read what is kept, whatever was there before', async () => {
+  const store = tokenFile(path);
+  await store.update(async () => 'one');
+  expect([await modeOf(path), await modeOf(dirname(path))]).toEqual(['600', '700']);
+  await writeFile(path, 'two', { mode: 0o644 });
+  await rm(path);
+  await writeFile(path, 'two', { mode: 0o644 });
+  await store.update(async (kept) => `${kept}, three`);
+  expect([await readFile(path, 'utf8'), await modeOf(path)]).toEqual(['two, three', '600']);
+  expect(await readdir(dirname(path))).toEqual(['session.json']);
+});
+
+test('nothing is kept once it is forgotten, and what fails changes nothing', async () => {
+  const store = tokenFile(path);
+  await store.update(async () => 'one');
+  const failing = store.update(async () => {
+    throw new Error('no answer');
+  });
+  await expect(failing).rejects.toThrow('no answer');
+  expect(await readFile(path, 'utf8')).toBe('one');
+  await store.update(async () => undefined);
+  expect(await readdir(dirname(path))).toEqual([]);
+});
+
+const PROCESSES = 4;
+const TIMES = 25;
+
+test('processes take turns', async () => {
+  const counting = `for (let times = 0; times < ${TIMES}; times++) await store.update(async (kept) => {
+    await new Promise(setImmediate);
+    return String(Number(kept ?? 0) + 1);
+  });`;
+  const started = Array.from({ length: PROCESSES }, () => start(counting));
+  const codes = await Promise.all(started.map(async ({ ended }) => (await ended)[0]));
+  expect(codes).toEqual(Array(PROCESSES).fill(0));
+  expect(await readFile(path, 'utf8')).toBe(String(PROCESSES * TIMES));
+});
+
+test('a process that was killed in its turn holds up the next ones for a while, and not for good', async () => {
+  const { child, ended } = start(`await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`);
+  await until(
+    () => readFile(`${path}.lock`, 'utf8').catch(() => ''),
+    (name) => name !== '',
+  );
+  child.kill('SIGKILL');
+  await ended;
+  let inTurn = 0;
+  const counts = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      let most = 0;
+      await tokenFile(path).update(async (kept) => {
+        most = ++inTurn;
+        await new Promise(setImmediate);
+        inTurn--;
+        return `${kept ?? ''}x`;
+      });
+      return most;
+    }),
+  );
+  expect(counts).toEqual([1, 1, 1]);
+  expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['xxx', ['session.json']]);
+}, 120_000);

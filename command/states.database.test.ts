@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
+import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createSnapshots } from '#shared/snapshots/snapshots.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
+import { cutLog } from '../test/engines/cut-log.ts';
+import { until } from '../testing/until.ts';
+import { createStates, type States } from './states.ts';
+
+/** More than a snapshot is made after, and not a multiple of that. */
+const EDITS = 600;
+
+let world: CommandWorld;
+let side: CommandSide;
+let author: UserId;
+beforeAll(async () => {
+  world = await createCommandWorld();
+  side = await world.open();
+  author = await registerUser(side);
+});
+afterAll(async () => {
+  await side?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const decider = (kind: string): KindDecider => {
+  const found = side.domain.kinds[kind];
+  if (found === undefined) throw new Error(`There is no ${kind}`);
+  return deciderOf(side.domain, found);
+};
+const load = (states: States, stream: StreamName, of = decider(stream.split('-')[0] ?? '')) => states.load(of as never, stream);
+
+/** As a process that has just started, and the number of events that it decodes. */
+const freshProcess = (from = side) => {
+  const seen = { decoded: 0 };
+  const codec: Codec = {
+    ...from.codec,
+    decodeAll(events) {
+      seen.decoded += events.length;
+      return from.codec.decodeAll(events);
+    },
+  };
+  return { seen, states: createStates({ log: from.eventLog, codec, snapshots: from.snapshots }) };
+};
+const snapshotOf = async (stream: StreamName) =>
+  (await side.pool.query('select version, persons from snapshots.state where stream = $1', [stream])).rows[0];
+const untilSaved = (stream: StreamName, version: number) =>
+  until(
+    () => snapshotOf(stream),
+    (row) => row?.version >= version,
+  );
+
+/** Further events of a stream, as a command would append them. */
+const appendMany = async (
+  stream: StreamName,
+  from: number,
+  events: readonly { readonly type: string; readonly data: object }[],
+  to = side,
+) => {
+  const context = {
+    actor: 'system:test',
+    client: null,
+    request: 'test',
+    correlation: 'test',
+    causation: null,
+    at: new Date().toISOString(),
+  } as const;
+  const unencoded = events.map((event) => ({ id: randomUUID() as EventId, event: event as never }));
+  await to.eventLog.append(stream, from as Version, await to.codec.encodeAll(stream, context, unencoded));
+};
+const edits = (articleId: number, authorId: UserId) =>
+  Array.from({ length: EDITS }, (_, n) => ({ type: 'article.edited', data: { articleId, authorId, title: `Title ${n}` } }));
+const longArticle = async (): Promise<StreamName> => {
+  const articleId = await draftArticle(side, author);
+  const stream = streamName('article', articleId);
+  await appendMany(stream, 2, edits(articleId, author));
+  await load(freshProcess().states, stream);
+  await untilSaved(stream, EDITS);
+  return stream;
+};
+const longUser = async (): Promise<{ userId: UserId; stream: StreamName }> => {
+  const userId = await registerUser(side);
+  const stream = streamName('user', userId);
+  await appendMany(
+    stream,
+    1,
+    Array.from({ length: EDITS }, (_, n) => ({ type: 'user.updated', data: { userId, name: `Ada ${n}` } })),
+  );
+  await load(freshProcess().states, stream);
+  await untilSaved(stream, EDITS);
+  return { userId, stream };
+};
+/** Folded from the first event. */
+const whole = (stream: StreamName) => load(createStates({ log: side.eventLog, codec: side.codec }), stream);
+
+test('a process that does not know a long stream folds it from the latest snapshot, to the same', async () => {
+  const stream = await longArticle();
+  const { states, seen } = freshProcess();
+  expect(await load(states, stream)).toEqual(await whole(stream));
+  expect(seen.decoded).toBeLessThan(256);
+});
+
+test('a short stream has none', async () => {
+  const stream = streamName('article', await draftArticle(side, author));
+  const { states, seen } = freshProcess();
+  await load(states, stream);
+  expect([seen.decoded, await snapshotOf(stream)]).toEqual([2, undefined]);
+});
+
+test('those who want the same stream at once share one fold', async () => {
+  const stream = streamName('article', await draftArticle(side, author));
+  const { states, seen } = freshProcess();
+  const known = await Promise.all(Array.from({ length: 20 }, () => load(states, stream)));
+  expect(new Set(known.map(({ version }) => version))).toEqual(new Set([2]));
+  expect(seen.decoded).toBe(2);
+});
+
+test('personal data is sealed, and deleted with its person', async () => {
+  const { userId, stream } = await longUser();
+  const { states, seen } = freshProcess();
+  expect(await load(states, stream)).toEqual(await whole(stream));
+  expect(seen.decoded).toBeLessThan(256);
+  const { rows } = await side.pool.query<{ text: string }>(
+    `select encode(sealed, 'escape') as text from snapshots.state where stream = $1`,
+    [stream],
+  );
+  expect(rows).toEqual([{ text: expect.not.stringContaining('Ada') }]);
+  await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  await until(
+    () => snapshotOf(stream),
+    (row) => row === undefined,
+  );
+  expect((await load(freshProcess().states, stream)).state).toMatchObject({ status: 'ended' });
+});
+
+test('what does not open is left alone, whatever was done to it', async () => {
+  const stream = await longArticle();
+  const { rows } = await side.pool.query<{ sealed: Buffer }>('select sealed from snapshots.state where stream = $1', [stream]);
+  const set = (column: string, value: unknown) =>
+    side.pool.query(`update snapshots.state set ${column} = $2 where stream = $1`, [stream, value]);
+  const broken = Buffer.from(rows[0]?.sealed ?? '');
+  broken[40] = (broken[40] ?? 0) ^ 1;
+  for (const [column, value] of [
+    ['sealed', broken],
+    ['sealed', Buffer.alloc(0)],
+    ['version', 300],
+    ['persons', [author]],
+    ['persons', [4_711]],
+  ] as const) {
+    await set(column, value);
+    const { states, seen } = freshProcess();
+    expect((await load(states, stream)).version).toBe(EDITS + 2);
+    expect(seen.decoded).toBe(EDITS + 2);
+    await set('sealed', rows[0]?.sealed);
+    await side.pool.query('delete from snapshots.state where stream = $1', [stream]);
+    // What was folded is saved anew.
+    await load(freshProcess().states, stream);
+    await untilSaved(stream, EDITS);
+  }
+});
+
+test('under another master key, or by another definition, it is folded anew', async () => {
+  const stream = await longArticle();
+  const masterKey = parseMasterKey(Buffer.alloc(32, 7).toString('base64'));
+  const other = { ...side, snapshots: createSnapshots({ ...side, masterKey }) };
+  const changed = { ...decider('article'), definition: 'another' };
+  for (const [process, of] of [
+    [freshProcess(other), decider('article')],
+    [freshProcess(), changed],
+  ] as const) {
+    expect((await load(process.states, stream, of)).version).toBe(EDITS + 2);
+    expect(process.seen.decoded).toBe(EDITS + 2);
+  }
+});
+
+test('one that tells of events which the log has lost is not used', async () => {
+  await using lossy = await createCommandWorld();
+  await using before = await lossy.open();
+  const userId = await registerUser(before);
+  const articleId = await draftArticle(before, userId);
+  const keptUpTo = await before.eventLog.head();
+  const stream = streamName('article', articleId);
+  await appendMany(stream, 2, edits(articleId, userId), before);
+  await load(freshProcess(before).states, stream);
+  await until(
+    async () => (await before.pool.query('select version from snapshots.state where stream = $1', [stream])).rows[0],
+    (row) => row?.version > 256,
+  );
+  await cutLog(before.pool, keptUpTo);
+  const { states } = freshProcess(before);
+  expect(await load(states, stream)).toMatchObject({ version: 2, state: { fields: { title: 'On engines' } } });
+});

@@ -1,0 +1,134 @@
+import { createClient } from 'annals/client';
+import { browserSession } from 'annals/client/sign-in';
+import { clientId, url } from './settings.js';
+
+const session = browserSession({ url, clientId, redirectUri: `${location.origin}/`, dpop: true });
+const client = createClient({ url, token: session });
+
+const at = (id) => document.getElementById(id);
+const element = (name, properties, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+
+/** Sentences of the page's own where those of the server do not say what to do. */
+const SENTENCES = {
+  access_denied: 'You did not allow this page to act for you, so you are not signed in.',
+  invalid_grant: 'You were signed out. Sign in again.',
+  signed_out: 'You were signed out. Sign in again.',
+};
+const tell = (error) => {
+  const isUnreachable = error?.name === 'NoAnswer';
+  at('problem').textContent = isUnreachable
+    ? 'The server cannot be reached. Try again in a moment.'
+    : (SENTENCES[error.code] ?? error.message);
+};
+/** Does what somebody has asked for, and tells what went wrong. */
+const attempt = async (task) => {
+  at('problem').textContent = '';
+  try {
+    await task();
+  } catch (error) {
+    tell(error);
+  }
+};
+
+/** Which article is open: `#/articles/7`. */
+const openId = () => Number(/^#\/articles\/(\d+)$/.exec(location.hash)?.[1] ?? 0);
+
+const showArticles = async () => {
+  const articles = await client.articles.list({ status: 'published', sort: '-publishedAt' }).take(50);
+  const items = articles.map(({ id, title, author }) =>
+    element('li', {}, element('a', { href: `#/articles/${id}` }, title), element('p', { className: 'soft' }, author.name)),
+  );
+  at('articles').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'Nothing is published yet.')]));
+};
+
+const showArticle = async (id) => {
+  const [{ title, author, body }, comments] = await Promise.all([
+    client.articles.get(id),
+    client.articles.of(id).comments.list().take(100),
+  ]);
+  // Somebody may have opened another one meanwhile.
+  if (id !== openId()) return;
+  at('title').textContent = title;
+  at('author').textContent = `by ${author.name}`;
+  at('body').textContent = body;
+  const items = comments.map(({ text, author }) =>
+    element('li', {}, element('p', {}, text), element('p', { className: 'soft' }, author.name)),
+  );
+  at('comments').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'No comments yet.')]));
+};
+
+const show = async () => {
+  const id = openId();
+  at('list').hidden = id !== 0;
+  if (id === 0) at('reading').hidden = true;
+  await (id === 0 ? showArticles() : showArticle(id));
+  at('reading').hidden = id === 0 || id !== openId();
+};
+
+const showWho = async () => {
+  const { isSignedIn } = session;
+  at('sign-in').hidden = isSignedIn;
+  at('sign-out').hidden = !isSignedIn;
+  at('add').hidden = !isSignedIn;
+  at('to-comment').hidden = isSignedIn;
+  at('who').textContent = isSignedIn ? (await client.me()).name : '';
+};
+
+let following = new AbortController();
+
+/** Shows what happens while the page is open. The cursor is from before anything was read, so nothing falls in between. */
+const follow = async (after) => {
+  const { signal } = following;
+  at('live').textContent = 'Live: changes appear by themselves.';
+  for await (const { type, data } of client.follow({ types: ['article.*', 'comment.*'], after }, { signal })) {
+    // What cannot be read just now is told, and does not end this.
+    if (type.startsWith('article.') && openId() === 0) await showArticles().catch(tell);
+    else if (data.articleId === openId()) await showArticle(openId()).catch(tell);
+  }
+};
+
+/** Everything, for whoever is signed in now. */
+const showAll = async () => {
+  following.abort();
+  following = new AbortController();
+  at('live').textContent = '';
+  const { signal } = following;
+  const now = await client.request('POST', '/graphql', { query: '{ cursor }' }, { idempotencyKey: false });
+  const { data } = await now.json();
+  await Promise.all([showWho(), show()]);
+  if (session.isSignedIn) follow(data.cursor).catch((error) => signal.aborted || tell(error));
+};
+
+at('sign-in').onclick = () => attempt(() => session.signIn());
+at('sign-out').onclick = () => attempt(() => session.signOut());
+at('add').onsubmit = (event) => {
+  event.preventDefault();
+  const button = event.target.querySelector('button');
+  button.disabled = true;
+  void attempt(async () => {
+    const text = at('text').value;
+    await client.articles.of(openId()).comments.create({ text });
+    at('text').value = '';
+    await showArticle(openId());
+  }).finally(() => {
+    button.disabled = false;
+  });
+};
+window.onhashchange = () =>
+  attempt(async () => {
+    await show();
+    if (openId() !== 0) at('title').focus();
+  });
+
+await attempt(() => session.start());
+// Also in another tab: the same person, or somebody else.
+session.onChange(() => void attempt(showAll));
+try {
+  await showAll();
+} catch (error) {
+  tell(error);
+}

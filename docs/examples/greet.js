@@ -1,0 +1,53 @@
+/**
+ * A job on a server: comments on each article that is published. It may be killed at any time, and each article has one comment all the same. The argument
+ * is a file for how far it has come.
+ */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { createClient } from 'annals/client';
+import { clientCredentials } from 'annals/client/sign-in';
+
+const { ANNALS_URL: url = 'http://localhost:4000', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = process.env;
+const [, , file = 'greet.cursor'] = process.argv;
+const client = createClient({ url, token: clientCredentials({ url, clientId, clientSecret }) });
+
+/** Replaced as a whole, so that it is never half written. Where the job has a database, keep the cursor there, in the transaction of what it does. */
+const save = async (cursor) => {
+  await writeFile(`${file}.new`, cursor);
+  await rename(`${file}.new`, file);
+};
+
+/** The first run begins now, and says so at once: what is published before the first event was dealt with is not missed. */
+const begin = async () => {
+  const answer = await client.request('POST', '/graphql', { query: '{ cursor }' });
+  const { cursor } = (await answer.json()).data;
+  await save(cursor);
+  return cursor;
+};
+
+const greet = async ({ id, data }) => {
+  const text = 'Congratulations on your article.';
+  try {
+    // An event comes again if the job was killed before it saved the cursor. By this key the comment is written once.
+    return await client.articles.of(data.articleId).comments.create({ text }, { idempotencyKey: `greet-${id}` });
+  } catch (error) {
+    // Deleted or unpublished since. Anything else ends the job, which its supervisor starts again.
+    if (client.isProblem(error) && (error.status === 404 || error.code === 'article_not_published')) return undefined;
+    throw error;
+  }
+};
+
+/** Lets go of what it waits for, and finishes what it does. */
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
+
+const after = (await readFile(file, 'utf8').catch(() => '')) || (await begin());
+console.error('following after', after);
+try {
+  for await (const event of client.follow({ types: ['article.published'], after }, { signal: stopping.signal })) {
+    const comment = await greet(event);
+    console.log(event.cursor, event.subject, comment?.id ?? 'is gone');
+    await save(event.cursor);
+  }
+} catch (error) {
+  if (!stopping.signal.aborted) throw error;
+}

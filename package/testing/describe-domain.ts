@@ -1,0 +1,21 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { loadEngine } from '#shared/process/load-engine.ts';
+import type { Options } from '../../testing/describe-domain/describe-domain.ts';
+import { runner } from './runner.ts';
+
+export type DescribeOptions = Options;
+
+/**
+ * Tests everything that a domain must keep to, for each of its aggregates, by the declaration alone: starts all of it in this process, and tries
+ * every operation in every state as everybody. Runs in Node's runner and in vitest.
+ */
+export const describeDomain = (domain: Domain, options: DescribeOptions = {}): void =>
+  runner.describe(domain.name, async () => {
+    // The rules of deciders are tested without a line of it.
+    const { describeDomain: describeOn } = await loadEngine(
+      'describeDomain',
+      () => import('../../testing/describe-domain/describe-domain.ts'),
+    );
+    const { hostOf } = await import('./host.ts');
+    describeOn({ ...hostOf(domain), runner: { ...runner, describe: (_name, body) => void body() } }, domain, options);
+  });

@@ -1,0 +1,42 @@
+type Values = Readonly<Record<string, unknown>>;
+type IsTaken = (value: unknown) => boolean;
+
+/**
+ * Those rows that have a value of which it is not certain that PostgreSQL takes it in its column. Certain is what follows from the
+ * value alone, so that nearly no row has to be shown to the database; whatever is not known here is doubtful.
+ */
+export const doubtfulAmong = (columns: Readonly<Record<string, string>>, rows: readonly Values[]): readonly Values[] =>
+  rows.filter((row) => !isCertain(columns, row));
+
+const isCertain = (columns: Readonly<Record<string, string>>, row: Values): boolean => {
+  for (const name in row) {
+    const value = row[name];
+    // A table may refuse to be without a value, but the columns of a row that is only shown do not.
+    if (value === null || value === undefined) continue;
+    const type = columns[name];
+    if (type !== undefined && TAKEN[type]?.(value) !== true) return false;
+  }
+  return true;
+};
+
+const INTEGER_MAX = 2 ** 31 - 1;
+
+/** By the type of a column. Every text that was decoded is one for PostgreSQL too. */
+const TAKEN: Readonly<Record<string, IsTaken | undefined>> = {
+  text: (value) => typeof value === 'string',
+  'text[]': (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  boolean: (value) => typeof value === 'boolean',
+  bigint: Number.isSafeInteger,
+  integer: (value) => Number.isInteger(value) && Math.abs(value as number) <= INTEGER_MAX,
+  numeric: Number.isFinite,
+  timestamptz: (value) => typeof value === 'string' && isMoment(value),
+};
+
+/** RFC 3339 has a year 0, and PostgreSQL has not. */
+const MOMENT = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-([0-3]\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
+
+/** Beyond the end of a month is the beginning of the next one here, and nothing there. */
+const isMoment = (text: string): boolean => {
+  const [, day] = MOMENT.exec(text) ?? [];
+  return day !== undefined && (day <= '28' ? day > '00' : new Date(text).getUTCDate() === Number(day));
+};

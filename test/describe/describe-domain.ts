@@ -1,0 +1,12 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { describeDomain as describeOn, type Options } from '../../testing/describe-domain/describe-domain.ts';
+import { hostOf } from './host.ts';
+
+type Served = {
+  /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
+  readonly file?: string;
+};
+
+/** Everything that a domain must keep to, on an installation in processes as operators run it. */
+export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE ?? '', ...options }: Options & Served = {}): void =>
+  describeOn(hostOf(domain, file), domain, options);

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Host, Runner } from '../../testing/describe-domain/host.ts';
+import type { Settings } from '../../testing/installation.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase } from '../engines/database.ts';
+import { startInstallation } from '../engines/installation.ts';
+import { startRole } from '../engines/role-process.ts';
+
+/** With the limits on time of the project that a file belongs to. */
+export const runner: Runner = {
+  describe: (name, body) => void describe(name, body),
+  test: (name, body) => void test(name, body),
+  beforeAll: (work) => beforeAll(work),
+  afterAll: (work) => afterAll(work),
+};
+
+/** Processes on the PostgreSQL of the run. `file` exports the domain; publishing is served if it is empty. */
+export const hostOf = (domain: Domain, file: string): Host => ({
+  runner,
+  createDatabase,
+  createFolder: temporaryDataDir,
+  start: (settings) =>
+    startInstallation({ settings: { ...settings, ...(file !== '' && { DOMAIN_FILE: file }) }, of: { domain, main: 'main.ts' } }),
+  startProjector: (settings) => startReady('projector', settings),
+  startQuery: (settings) => startReady('query', settings),
+});
+
+const startReady = async (role: string, settings: Settings): Promise<AsyncDisposable & { readonly url: string }> => {
+  await using opening = new AsyncDisposableStack();
+  const started = opening.use(startRole(`main.ts ${role}`, settings));
+  const { url } = await started.logged('Annals is ready.');
+  const resources = opening.move();
+  return { url: String(url), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

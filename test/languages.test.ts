@@ -1,0 +1,137 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../testing/load.ts';
+import { openPeople } from '../testing/people.ts';
+import { type Installation, startInstallation } from './engines/installation.ts';
+
+/** What docs/languages.md shows is generated, compiled and run here, against a running system. */
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PAGE = readFileSync(`${ROOT}docs/languages.md`, 'utf8');
+const CACHE = join(ROOT, 'node_modules/.cache/languages');
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const run = promisify(execFile);
+
+type Block = { readonly language: string; readonly after: string; readonly text: string };
+const BLOCKS: readonly Block[] = [...PAGE.matchAll(/^```(\S+)(?: (\S+))?\n(.*?)^```$/gms)].map(
+  ([, language = '', after = '', text = '']) => ({ language, after, text }),
+);
+const commandsOf = (language: string) => BLOCKS.filter((block) => block.language === 'sh' && block.after === language);
+
+type Language = {
+  readonly name: 'python' | 'go' | 'java';
+  /** Each ends with 0 if it is there. */
+  readonly needs: readonly (readonly [command: string, ...args: string[]])[];
+  readonly title: string;
+};
+const LANGUAGES: readonly Language[] = [
+  {
+    name: 'python',
+    title: 'From Python',
+    needs: [['python3', '-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))']],
+  },
+  // Which knows tools of a module.
+  { name: 'go', title: 'From Go', needs: [['sh', '-c', 'cd / && go help tool | grep -q "go.mod\\|module"']] },
+  {
+    name: 'java',
+    title: 'From Java',
+    needs: [
+      ['javac', '--release', '17', '-version'],
+      ['mvn', '-version'],
+    ],
+  },
+];
+
+/** What a tool says that cannot download what it needs. */
+const NO_REGISTRY =
+  /No matching distribution|NewConnectionError|Temporary failure in name resolution|dial tcp|no such host|proxyconnect|Could not transfer artifact|Cannot access \w+ in offline mode|Unknown host/;
+
+const missingOf = ({ needs }: Language): string | undefined =>
+  needs.find(([command, ...args]) => spawnSync(command, args).status !== 0)?.join(' ');
+
+let installation: Installation;
+/** A token lasts five minutes, and on a busy machine a compiler takes longer. */
+let tokenOfAuthor: () => Promise<string>;
+/** Of what the page has its readers fetch first. */
+let shared: string;
+
+const environment = async () => ({
+  ...process.env,
+  ANNALS_URL: installation.origin,
+  TOKEN: await tokenOfAuthor(),
+  PATH: `${ROOT}node_modules/.bin:${process.env.PATH}`,
+});
+
+const type = async (folder: string, commands: string) =>
+  run('bash', ['-euo', 'pipefail', '-c', commands.replaceAll('http://localhost:4000', installation.origin)], {
+    cwd: folder,
+    env: await environment(),
+    maxBuffer: OUTPUT_BYTES_MAX,
+  });
+
+beforeAll(async () => {
+  installation = await startInstallation();
+  const people = await openPeople(installation);
+  const service = await people.registerService('author');
+  tokenOfAuthor = async () => (await people.tokenOf(service)).token;
+  shared = join(CACHE, 'shared');
+  await rm(shared, { recursive: true, force: true });
+  await mkdir(shared, { recursive: true });
+  for (const { text } of commandsOf('')) await type(shared, text);
+}, scaled(120_000));
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+/** A folder for one language, with all files of the page. What was installed there by an earlier run stays. */
+const lay = async (name: string): Promise<string> => {
+  const folder = join(CACHE, name);
+  await mkdir(folder, { recursive: true });
+  await cp(shared, folder, { recursive: true });
+  for (const { language, after, text } of BLOCKS) {
+    if (language === 'sh' || after === '') continue;
+    const path = join(folder, after);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  // The page begins a module, and what was generated from an older description is no part of it.
+  for (const each of ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql'])
+    await rm(join(folder, each), { recursive: true, force: true });
+  return folder;
+};
+
+describe.each(LANGUAGES)('$name', (language) => {
+  const missing = missingOf(language);
+  if (missing !== undefined) console.warn(`The clients in ${language.name} are not generated: “${missing}” fails here.`);
+
+  test.skipIf(missing !== undefined)(
+    'what is generated compiles, creates an article, and reads it by REST and by GraphQL',
+    async ({ skip }) => {
+      const { name, title } = language;
+      const folder = await lay(name);
+      let printed = '';
+      for (const { text } of commandsOf(name)) {
+        try {
+          printed += (await type(folder, text)).stdout;
+        } catch (error) {
+          const [told = ''] = NO_REGISTRY.exec(String(error)) ?? [];
+          if (told === '') throw error;
+          console.warn(`The clients in ${name} are not generated: their tools cannot be installed (${told}).`);
+          skip(told);
+        }
+      }
+      const lines = stripVTControlCharacters(printed).split('\n');
+      const told = lines.filter((line) => line.includes(title));
+      expect(told).toEqual([expect.stringMatching(`^REST: ${title}, by .+$`), expect.stringMatching(`^GraphQL: ${title}, by .+$`)]);
+    },
+    scaled(600_000),
+  );
+});
+
+test('the page shows no file twice, and a client for each language', () => {
+  const files = BLOCKS.flatMap(({ language, after }) => (language === 'sh' || after === '' ? [] : [after]));
+  expect(new Set(files).size).toBe(files.length);
+  expect(LANGUAGES.map(({ name }) => commandsOf(name).length)).not.toContain(0);
+});

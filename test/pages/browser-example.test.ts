@@ -1,0 +1,230 @@
+// Over 200 lines, because everything is done at the one installation that is started here.
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { type BrowserExample, serveBrowserExample } from '../engines/browser-example.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { type RoleProcess, startRole } from '../engines/role-process.ts';
+
+/** What docs/browser.md builds, used as people use it, at a running system that is killed in between. */
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/browser-example.test.ts is skipped, because ${missing}.`);
+
+const GUIDE = readFileSync(new URL('../../docs/browser.md', import.meta.url), 'utf8');
+const DEADLINE_MS = scaled(60_000);
+const READY = 'Annals is ready.';
+const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
+
+describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () => {
+  const open = new AsyncDisposableStack();
+  let installation: Installation;
+  let serving: RoleProcess | undefined;
+  let example: BrowserExample;
+  let ask: RestClient;
+  let chromium: Browser;
+  let ada: Person;
+  let article: number;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    open.defer(() => serving?.[Symbol.asyncDispose]());
+    const [people, served, started] = await Promise.all([
+      openPeople(installation),
+      serveBrowserExample({ ANNALS_URL: installation.origin, PORT: '0' }),
+      launchChromium(),
+    ]);
+    example = open.use(served);
+    chromium = started;
+    open.defer(() => chromium.close());
+    await registerByTheGuide();
+    ada = await people.signUp('Ada Lovelace');
+    ask = restClientOf(installation);
+    article = await publish('Notes on the engine');
+  }, scaled(120_000));
+  afterAll(() => open.disposeAsync());
+
+  let context: BrowserContext;
+  beforeEach(async () => {
+    context = await chromium.newContext();
+    context.setDefaultTimeout(DEADLINE_MS);
+  });
+  afterEach(() => context.close());
+
+  /** By its command, but for the port, which is free in the guide. */
+  const registerByTheGuide = async (): Promise<void> => {
+    const command = /^npm run annals -- (client create .*)$/m.exec(GUIDE)?.[1] ?? '';
+    const words = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+    await operate(
+      words.map((word) => word.replace('http://localhost:3000', example.url)),
+      installation.settings,
+    );
+  };
+
+  const publish = async (title: string): Promise<number> => {
+    const body = { title, body: 'The engine weaves algebraical patterns.\n\nJust as the loom weaves flowers.', tags: [], publish: true };
+    const made = await ask('POST', '/articles', { token: ada.token, body });
+    const { id } = made.body as { id: number };
+    const published = await ask('POST', `/articles/${id}/publish`, { token: ada.token });
+    expect([201, published.status], JSON.stringify([made, published])).toEqual([made.status, 200]);
+    return id;
+  };
+
+  const openTab = async (hash = ''): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(`${example.url}/${hash}`);
+    return page;
+  };
+  const signIn = async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail address').fill(ada.email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    // Nobody else's application acts for somebody who was not asked.
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.getByText('Ada Lovelace').first().waitFor();
+    await page.getByText('Live:').waitFor();
+  };
+  const comment = async (page: Page, text: string): Promise<void> => {
+    await page.getByLabel('Your comment').fill(text);
+    await page.getByRole('button', { name: 'Add comment' }).click();
+  };
+  const commentsOn = (page: Page) => page.locator('#comments li p:first-child').allTextContents();
+
+  describe.each(SIZES)('on a %s', (size, options) => {
+    test('somebody reads, signs in, comments and signs out', async () => {
+      await context.close();
+      context = await chromium.newContext(options);
+      context.setDefaultTimeout(DEADLINE_MS);
+      const page = await openTab();
+      const complaints: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+      page.on('pageerror', (error) => void complaints.push(String(error)));
+      const look = async (name: string) => {
+        await picture(page, `browser-${size}-${name}`);
+        await expectFitting(page);
+        await expectAccessible(page, await (await chromium.newContext(options)).newPage());
+      };
+      await page.getByRole('link', { name: 'Notes on the engine' }).waitFor();
+      await look('1-list');
+      await page.getByRole('link', { name: 'Notes on the engine' }).click();
+      await page.getByRole('heading', { name: 'Notes on the engine' }).waitFor();
+      await look('2-article');
+      await signIn(page);
+      expect(page.url()).toBe(`${example.url}/#/articles/${article}`);
+      const text = `Read on a ${size}`;
+      await comment(page, text);
+      await eventually(() => commentsOn(page)).toContain(text);
+      expect(await page.getByLabel('Your comment').inputValue()).toBe('');
+      await look('3-commented');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await eventually(() => page.getByLabel('Your comment').isVisible()).toBe(false);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test('who does not allow it is told, and not signed in', async () => {
+    const page = await openTab();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail address').fill(ada.email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: 'Do not allow' }).click();
+    await eventually(() => page.getByRole('alert').textContent()).toMatch(/^You did not allow this page/);
+    expect(page.url()).toBe(`${example.url}/`);
+  });
+
+  test('the tokens are bound to a key of the browser', async () => {
+    const page = await openTab(`#/articles/${article}`);
+    const sent = page.waitForRequest((request) => request.url().endsWith('/me') && request.method() === 'GET');
+    await signIn(page);
+    const { authorization, dpop } = await (await sent).allHeaders();
+    expect([authorization?.split(' ')[0], dpop?.split('.').length]).toEqual(['DPoP', 3]);
+    const stolen = await fetch(`${installation.origin}/me`, { headers: { authorization: authorization?.replace('DPoP', 'Bearer') ?? '' } });
+    expect(stolen.status).toBe(401);
+  });
+
+  test('tabs that need other tokens at once all go on, and what happens in one is seen in the other', async () => {
+    const tabs = [await openTab(`#/articles/${article}`)];
+    await signIn(tabs[0] as Page);
+    tabs.push(await openTab(`#/articles/${article}`), await openTab(`#/articles/${article}`));
+    const [one, ...others] = tabs as [Page, ...Page[]];
+    for (const tab of tabs) await tab.getByText('Live:').waitFor();
+    let renewals = 0;
+    context.on('request', (request) => {
+      if (request.url().endsWith('/token')) renewals++;
+    });
+    for (let round = 1; round <= 3; round++) {
+      await one.evaluate(TOKENS_RUN_OUT);
+      await Promise.all(tabs.map((tab) => tab.reload()));
+      for (const tab of tabs) await tab.getByText('Live:').waitFor();
+      expect(renewals).toBe(round);
+    }
+    await comment(one, 'Seen everywhere');
+    for (const tab of others) await eventually(() => commentsOn(tab)).toContain('Seen everywhere');
+    await one.getByRole('button', { name: 'Sign out' }).click();
+    for (const tab of others) await tab.getByRole('button', { name: 'Sign in' }).waitFor();
+    // The session did not end before, as it does for a refresh token that comes twice.
+    expect(await one.locator('#problem').textContent()).toBe('');
+  });
+
+  test('follows through a kill -9 of the server, and renews its tokens at the next one', async () => {
+    const page = await openTab(`#/articles/${article}`);
+    await signIn(page);
+    await comment(page, 'Before');
+    await eventually(() => commentsOn(page)).toContain('Before');
+    await (serving ?? installation.query[0])?.kill('SIGKILL');
+    let renewals = 0;
+    page.on('response', (response) => {
+      if (response.url().endsWith('/token') && response.ok()) renewals++;
+    });
+    await page.evaluate(TOKENS_RUN_OUT);
+    // As for a tab that slept, which looks at what has become of the tokens.
+    await page.evaluate(`void dispatchEvent(new Event('pageshow'))`);
+    await page.getByLabel('Your comment').fill('Meanwhile');
+    await page.getByRole('button', { name: 'Add comment' }).click();
+    serving = startRole('main.ts', { ...installation.settings, PORT: new URL(installation.origin).port });
+    await serving.logged(READY);
+    const problem = () => page.locator('#problem').textContent();
+    const seenFirst = await until(
+      async () => ({ texts: await commentsOn(page), problem: await problem() }),
+      ({ texts, problem }) => texts.includes('Meanwhile') || problem !== '',
+      DEADLINE_MS,
+    );
+    // A loaded machine takes longer to start than the page tries. It says so, and keeps the text for whoever tries again.
+    const isLate = seenFirst.problem !== '';
+    if (isLate) await page.getByRole('button', { name: 'Add comment' }).click();
+    await eventually(() => commentsOn(page)).toContain('Meanwhile');
+    const told = await ask('POST', `/articles/${article}/comments`, { token: ada.token, body: { text: 'From elsewhere' } });
+    expect(told.status, JSON.stringify(told.body)).toBe(201);
+    const seen = await until(
+      () => commentsOn(page),
+      (texts) => texts.includes('From elsewhere'),
+      DEADLINE_MS,
+    );
+    if (!isLate) expect(seen.filter((text) => text === 'Meanwhile')).toHaveLength(1);
+    // Nobody was signed out.
+    expect(renewals).toBe(1);
+    expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(true);
+  });
+});
+
+/** As after five minutes. */
+const TOKENS_RUN_OUT = `new Promise((resolve) => {
+  const opening = indexedDB.open('annals', 1);
+  opening.onsuccess = () => {
+    const transaction = opening.result.transaction('kept', 'readwrite');
+    const store = transaction.objectStore('kept');
+    const keys = store.getAllKeys();
+    keys.onsuccess = () => {
+      const key = keys.result.find((name) => name.endsWith(' tokens'));
+      const reading = store.get(key);
+      reading.onsuccess = () => store.put({ ...reading.result, renewAtMs: 0 }, key);
+    };
+    transaction.oncomplete = () => resolve(opening.result.close());
+  };
+})`;

@@ -1,0 +1,52 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { policyOf } from '#shared/policy.ts';
+import { runCommandLine } from '../command-line/program.ts';
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** All of Annals as an operator runs it, reached over HTTP alone. */
+export type Installation = AsyncDisposable & {
+  readonly domain: Domain;
+  /** By what clients know it: the issuer of its tokens, and where links begin. */
+  readonly url: string;
+  /** As `fetch`, for URLs that begin with `url`, wherever it listens. */
+  readonly fetch: typeof fetch;
+  /** Everybody's first client: a service that acts as an administrator. */
+  readonly admin: { readonly clientId: string; readonly secret: string };
+  /** What it was started with, for commands of its operator. */
+  readonly settings: Settings;
+};
+
+/** All requests of a test come from one address, and many webhooks are one administrator's. */
+export const PLENTY = {
+  WEBHOOKS_PER_OWNER_MAX: '1000',
+  RATE_LIMIT: '100000',
+  RATE_LIMIT_BURST: '100000',
+  RATE_LIMIT_ANONYMOUS: '100000',
+  RATE_LIMIT_ANONYMOUS_BURST: '100000',
+};
+
+const ADMIN = 'test-admin';
+
+export const createAdmin = async (settings: Settings, domain: Domain): Promise<Installation['admin']> => {
+  const args = ['--id', ADMIN, '--service', '--role', 'admin', '--scope', policyOf(domain).scopes.join(' ')];
+  const output = await operate(['client', 'create', 'Administrator', ...args], settings, domain);
+  const secret = /"secret": "([^"]+)"/.exec(output)?.[1];
+  if (secret === undefined) throw new Error(`there is no first client:\n${output}`);
+  return { clientId: ADMIN, secret };
+};
+
+/** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
+export const operate = async (args: readonly string[], settings: Settings, domain: Domain): Promise<string> => {
+  const printed: string[] = [];
+  const exit = await runCommandLine([...args], {
+    domain,
+    environment: { NODE_ENV: 'test', ...settings },
+    signal: new AbortController().signal,
+    write: async (line) => void printed.push(line),
+    complain: (line) => void printed.push(line),
+  });
+  const output = printed.join('\n');
+  if (exit !== 0) throw new Error(`annals ${args.join(' ')} ended with ${exit}:\n${output}`);
+  return output;
+};
