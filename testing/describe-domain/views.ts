@@ -25,7 +25,19 @@ const sharesOf = (domain: Domain, view: ViewInfo): readonly Kind[] =>
   });
 
 export const viewChecksOf = (domain: Domain): readonly string[] =>
-  domain.views.flatMap((view) => [followed(view), ...sharesOf(domain, view).map((kind) => ended(view, kind.name))]);
+  domain.views.flatMap((view) => [
+    followed(view),
+    ...sharesOf(domain, view)
+      .filter((kind) => isInFromTheStart(view, kind))
+      .map((kind) => ended(view, kind.name)),
+  ]);
+
+/** What gets into a view later may not be able to end by then. */
+const isInFromTheStart = ({ shares }: ViewInfo, { name, events }: Kind): boolean =>
+  shares.some(
+    ({ kind, on }) =>
+      kind === name && Object.entries(on).some(([event, { kind }]) => kind === 'gives' && events[event]?.effect === 'creates'),
+  );
 
 /** Who follows a view has in the end what is in it; and what was given to it is taken out again when that ends. */
 export const checkViews = async (stage: Stage, checks: Checks): Promise<void> => {
