@@ -8,7 +8,7 @@ import { fieldsOfForm } from './forms.ts';
 import { requestFor, typeFor } from './rest-forms.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
-import { stateOf } from './world.ts';
+import { giverOf, stateOf } from './world.ts';
 
 /** As checks of it are counted. */
 const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>
@@ -31,11 +31,19 @@ export const limitedFields = (kind: Kind): readonly string[] => [
 export const checkLimits = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
   for (const command of Object.values(kind.commands)) {
-    if (command.internal) continue;
+    if (command.internal || fieldsOfForm(kind, command).every(([, def]) => edgesOf(def, 0).taken.length === 0)) continue;
     const creator = stage.actors.find(({ key }) => key === steps[0]?.actor) ?? stage.admin;
-    const [before] = command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
-    if (before !== undefined) await checkCommand({ stage, checks, kind, command, before });
+    const [found] = command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
+    await checkCommand({ stage, checks, kind, command, before: found ?? (await beforeAny(stage, situation, command)) });
   }
+};
+
+/** A command that leads to no state of its own is on no way that the search kept. */
+const beforeAny = async (stage: Stage, situation: Situation, command: CommandInfo): Promise<Before> => {
+  const made = await stage.make(situation);
+  const by = await giverOf(stage, made, command.name);
+  await stage.unmake(made);
+  return { situation, by };
 };
 
 type Sending = {
