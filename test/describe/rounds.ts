@@ -44,7 +44,7 @@ const visit = aggregate('visit', {
     do: { emits: 'done' },
     cancel: { emits: 'cancelled' },
   },
-  rights: { read: { client: 'own', nurse: true }, write: { client: 'own', nurse: true } },
+  rights: { read: { client: 'own', nurse: true }, write: { client: 'own', nurse: true }, ask: { client: 'own', admin: false } },
   reactions: { client: { deleted: { run: 'cancel', when: 'asked' } }, 'stops.area': { closed: { run: 'removeStop' } } },
 });
 
@@ -55,7 +55,7 @@ const report = aggregate('report', {
   fields: { visit: ref(visit), nurse: ref(user), summary: prose(500).personal({ of: 'visit.client', erased: '[deleted]' }) },
   events: { written: { creates: ['summary'] }, changed: { changes: ['summary'] }, withdrawn: { ends: true } },
   commands: { report: { emits: 'written' }, change: { emits: 'changed' }, withdraw: { emits: 'withdrawn' } },
-  rights: { read: { as: 'visit' }, write: { nurse: true } },
+  rights: { read: { as: 'visit' }, write: { nurse: 'own' } },
   reactions: { visit: { cancelled: { run: 'withdraw' } } },
 });
 
