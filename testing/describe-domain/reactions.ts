@@ -29,9 +29,18 @@ export const reactionsOf = (domain: Domain): readonly string[] => reactionsTo(do
 export const checkReactions = async (stage: Stage, checks: Checks): Promise<void> => {
   for (const reaction of reactionsTo(stage.domain))
     for (const situation of stage.found.situations)
-      if (situation.kind === reaction.kind && situation.later.length === 0 && refersIn(situation, reaction) !== undefined)
+      if (
+        situation.kind === reaction.kind &&
+        situation.later.length === 0 &&
+        !runsCode(situation) &&
+        refersIn(situation, reaction) !== undefined
+      )
         await checkReaction({ stage, checks: checks.of(named(reaction)), reaction, cause: reaction.cause }, situation);
 };
+
+/** What code runs may be refused, and what an aggregate does afterwards waits for that. */
+const runsCode = ({ kind, steps }: Situation): boolean =>
+  steps.some(({ command }) => command.events.some(({ name }) => name in kind.react));
 
 type Reacting = { readonly stage: Stage; readonly checks: Checks; readonly reaction: Reaction; readonly cause: CommandInfo };
 
