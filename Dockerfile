@@ -36,5 +36,5 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s \
 ENTRYPOINT ["node"]
 CMD ["main.ts"]
 LABEL org.opencontainers.image.title="Annals" \
-  org.opencontainers.image.description="An event-sourced CQRS backend for publishing" \
+  org.opencontainers.image.description="The backend for systems that must prove what happened" \
   org.opencontainers.image.licenses="MIT"

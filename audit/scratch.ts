@@ -36,7 +36,7 @@ export const makeScratch = async ({ pool, tables }: Scratching, schema: string, 
     if (rows[0]?.found)
       throw new StartRefused(`${schema} is there already: look at it, or drop it first (replay --drop --schema ${schema}).`);
     const unlogged = definition.tables.replaceAll(/^create table /gm, 'create unlogged table ');
-    await createTables(connection, schema, { tables: unlogged, fingerprint: textOf(mark) });
+    await createTables(connection, schema, { tables: unlogged, marks: { schema: textOf(mark) } });
     await readViewsAnew(connection, tables);
     for (const { name, isSearched } of tables.all) if (isSearched) await connection.query(`alter table ${name} drop column search`);
   });

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: what a process may begin with that does not know a stream.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';

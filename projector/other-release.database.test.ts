@@ -1,9 +1,12 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { readStatus } from '#shared/projection/status.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
 import { createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
@@ -34,4 +37,42 @@ test('on tables of another release the projector says what to do, and goes on by
   expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
   // Nothing can be written into it, so that there is no way back.
   expect(await readStatus(side)).toMatchObject({ live: { isOfThisRelease: true }, previous: { isOfThisRelease: false } });
+});
+
+/** Whose users begin as something else. */
+const reinterpreted = (domain: Domain): Domain => {
+  const { user } = domain.kinds;
+  if (user === undefined) throw new Error('every domain has users');
+  return {
+    ...domain,
+    kinds: { ...domain.kinds, user: { ...user, fields: { ...user.fields, name: { ...user.fields.name, initial: 'Ada' } as never } } },
+  };
+};
+
+test('a read model of a release that did not write down what its rows are is taken as it is, and what its rows are is written down', async () => {
+  await using world = await createCommandWorld();
+  await using side = await world.open();
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { ringEverywhere() {} } });
+  const others = tablesOf(reinterpreted(side.domain));
+  const areOf = async () => [
+    await isOfThisRelease(side.pool, side.tables, 'read_model'),
+    await isOfThisRelease(side.pool, others, 'read_model'),
+  ];
+  {
+    await using _projector = await start();
+    await registerUser(side);
+    await untilProjected(side);
+  }
+  expect(await areOf()).toEqual([true, false]);
+  await side.pool.query('comment on table read_model.digest is null');
+  // Nobody knows what that release declared.
+  expect(await areOf()).toEqual([true, true]);
+  await using _projector = await start();
+  expect(await areOf()).toEqual([true, false]);
+  await registerUser(side);
+  await untilProjected(side);
+  expect(lines).toEqual([]);
+  expect((await readStatus(side)).live).toMatchObject({ isOfThisRelease: true });
 });

@@ -10,9 +10,10 @@ import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
 import { isOfThisRelease, readDefinition } from '#shared/projection/definition.ts';
+import { isMadeBy, type Marks } from '#shared/projection/fingerprint.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';
-import { createReadModel, USE_LIVE } from '#shared/projection/schema.ts';
+import { completeMarks, createReadModel, USE_LIVE } from '#shared/projection/schema.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
@@ -39,12 +40,13 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const tables = tablesOf(domain);
   await migrateProjector(pool);
   await createReadModel(pool, tables, LIVE_SCHEMA);
+  const definition = await readDefinition(tables);
+  await completeMarks(pool, definition);
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
     log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
   const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
-  const { fingerprint } = await readDefinition(tables);
   await using resources = new AsyncDisposableStack();
   const lostKeys = resources.use(tellLostKeys(log, 'Aggregates are parked, because'));
   const follower = await startFollower({
@@ -58,9 +60,9 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     prepare: (events) => prepare({ codec, tables }, events),
     async write(events, connection, ready) {
       batches.begin(events);
-      const { rows } = await connection.query<{ fingerprint: string | null }>(USE_LIVE);
+      const { rows } = await connection.query<Marks>(USE_LIVE);
       // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
-      if (rows[0]?.fingerprint !== fingerprint) throw new NotReady('The tables of the read model are of another release');
+      if (!isMadeBy(definition.fingerprint, rows[0])) throw new NotReady('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, tables, joined(ready))) {
         parkings.inc();
         if (lostKeys.count(parked.reason)) continue;

@@ -1,3 +1,4 @@
+// Over 200 lines, because packages take minutes to build and install, and everything is tried on one installation.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -17,8 +17,14 @@ test('npm version writes the version wherever it stands, commits and tags; npm r
   await run('git', ['clone', '--quiet', join(import.meta.dirname, '..'), clone]);
   const makeRelease = () => run(process.execPath, ['scripts/release/main.ts'], inClone);
   await expect(makeRelease()).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^This commit has no tag v\d/) });
-  await run('npm', ['version', '9.8.7', '--message', 'Release %s'], inClone);
   const read = (path: string) => readFile(join(clone, path), 'utf8');
+  // There may be nothing since the last release.
+  await writeFile(
+    join(clone, 'CHANGELOG.md'),
+    (await read('CHANGELOG.md')).replace('## Unreleased\n', '## Unreleased\n\n- A new thing.\n'),
+  );
+  await run('git', ['commit', '--quiet', '--all', '--message', 'Change something'], inClone);
+  await run('npm', ['version', '9.8.7', '--message', 'Release %s'], inClone);
   expect((await run('git', ['show', '--no-patch', '--format=%s %D'], inClone)).stdout).toMatch(/^Release 9\.8\.7 .*tag: v9\.8\.7/);
   expect((await run('git', ['status', '--porcelain'], inClone)).stdout).toBe('');
   expect(await read('CHANGELOG.md')).toMatch(/^# Changes\n\n## Unreleased\n\n## 9\.8\.7 \(\d{4}-\d\d-\d\d\)\n\n- /);

@@ -1,9 +1,11 @@
 import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { readDefinition } from '#shared/projection/definition.ts';
+import { isOfThisRelease } from '#shared/projection/definition.ts';
+import { definitionIn } from '#shared/projection/fingerprint.ts';
 import { computeDigest, computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Mending } from '#shared/projection/retry.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { Findings } from './findings.ts';
 
@@ -11,18 +13,18 @@ import type { Findings } from './findings.ts';
 export type SignedDigest = { readonly count: number; readonly position: Position; readonly digests: Readonly<Record<string, string>> };
 
 /**
- * The newest at or before a position, made by tables like ours. Whether it was signed by whom it should be, and is the one that is kept
+ * The newest at or before a position, made as the live read model is. Whether it was signed by whom it should be, and is the one that is kept
  * outside the database, the check of the chain says. There is none where an operator has left something out since then, because
  * the read model was another with that.
  */
 export const readSignedDigest = async (pool: Pool, tables: Tables, upTo: Position): Promise<SignedDigest | undefined> => {
-  const { fingerprint } = await readDefinition(tables);
+  if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) return undefined;
   const { rows } = await pool.query<{ statement: string }>(
     `select statement from audit.head
-     where (statement::json->'readModel'->>'position')::bigint <= $1 and statement::json->'readModel'->>'definition' = $2
+     where (statement::json->'readModel'->>'position')::bigint <= $1 and statement::json->'readModel'->>'definition' = ${definitionIn('$2')}
        and (statement::json->>'at')::timestamptz > (select coalesce(max(at), '-infinity') from public.projection_skip)
      order by count desc limit 1`,
-    [upTo, fingerprint],
+    [upTo, LIVE_SCHEMA],
   );
   const { count, readModel }: Partial<HeadStatement> = rows[0] ? readStatement(rows[0].statement) : {};
   return count && readModel ? { count, ...readModel } : undefined;

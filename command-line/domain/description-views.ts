@@ -34,5 +34,5 @@ const doingOf = ({ kind, sets, adds }: ShareEffect): string => {
   return `${kind} ${[...parts, ...more].join(', ') || 'nothing yet'}`;
 };
 
-const sourceOf = ({ from, isNegative }: ShareSource): string =>
+export const sourceOf = ({ from, isNegative }: ShareSource): string =>
   typeof from === 'object' ? `${isNegative ? '-' : ''}${from.field}` : String(from);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { always } from '#kernel/conditions/expression.ts';
 import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
@@ -5,6 +6,7 @@ import { conditionWords, deedOf, wordsOf } from '#kernel/conditions/words.ts';
 import { capital } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
+import { type Alternatives, alternativesOf } from './alternatives.ts';
 
 /** Who has a right: by the roles that have it at all, the conditions of which any is enough. */
 export type RightReport = { readonly scope: string; readonly by: Readonly<Record<string, readonly string[]>> };
@@ -18,6 +20,19 @@ export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightRep
       );
       return [operation, { scope, by: Object.fromEntries(by) }];
     }),
+  );
+
+/** The conditions that are of several parts, by their words: what any of them asks, and each of these all. */
+export const compositesOf = (domain: Domain): Readonly<Record<string, Alternatives>> =>
+  Object.fromEntries(
+    [...policyOf(domain).rights.values()].flatMap(({ byRole }) =>
+      [...byRole.values()].flatMap((reach) =>
+        [...reach].flatMap((each) => {
+          const [words, alternatives] = [wordsOf(each), alternativesOf(each)];
+          return each.op === 'const' || isDeepStrictEqual(alternatives, [[words]]) ? [] : [[words, alternatives] as const];
+        }),
+      ),
+    ),
   );
 
 /** By which right each personal field is read: that of its own, or that of the aggregate. */

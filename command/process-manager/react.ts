@@ -142,8 +142,9 @@ const runTimer = async (parts: Parts, { kind, timer }: { readonly kind: Kind; re
 
 const commandIn = ({ kinds }: Domain, called: Pick<Commanded, 'kind' | 'command'>): Pick<Ordered, 'kind' | 'command'> => {
   const kind = kinds[called.kind];
-  const command = kind?.commands[called.command];
-  if (kind === undefined || command === undefined) throw new Error(`There is no command ${called.command} of ${called.kind}.`);
+  if (kind === undefined) throw new Error(`${called.kind} is not in the domain: give it to \`assemble\`.`);
+  const command = kind.commands[called.command];
+  if (command === undefined) throw new Error(`There is no command ${called.command} of ${called.kind}.`);
   return { kind, command };
 };
 

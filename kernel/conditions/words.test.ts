@@ -11,7 +11,13 @@ const events = { opened: { creates: ['title'] }, shut: { sets: { status: 'shut' 
 const commands = { open: { emits: 'opened' }, shut: { emits: 'shut' }, remove: { emits: 'removed' } } as const;
 const topic = aggregate('topic', {
   owner: 'author',
-  fields: { author: ref(user), title: line(10), size: integer(0, 9), pinned: flag(), status: states('open', 'shut') },
+  fields: {
+    author: ref(user),
+    title: line(10),
+    size: integer(0, 9).default(0),
+    pinned: flag().default(false),
+    status: states('open', 'shut'),
+  },
   events,
   commands,
   rights: { read: { anyone: 'open', member: ['open', 'own'] }, write: { member: 'own' } },

@@ -88,7 +88,7 @@ const declared = (events: object, commands: object) =>
   assemble(base, [
     aggregate('other', {
       owner: 'trader',
-      fields: { trader: ref(user), amount: integer(1, 100) },
+      fields: { trader: ref(user), amount: integer(1, 100).optional() },
       events: { made: { creates: [] }, ...events },
       commands: { make: { emits: 'made' }, ...commands },
       rights: { read: { anyone: true } },

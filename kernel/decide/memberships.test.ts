@@ -49,7 +49,7 @@ const taskWith = (reactions: object) =>
       helper: ref(user),
       title: line(10),
       lead: ref(user),
-      note: line(10).personal(),
+      note: line(10).optional().personal(),
       status: states('new', 'begun', 'done'),
     },
     events: {

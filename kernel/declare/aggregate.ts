@@ -194,6 +194,20 @@ type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
   /** Fields that only those of this row may give a value: of the user only. */
   readonly writes?: readonly (keyof F & string)[];
 };
+/** The words of a row that are no roles. */
+type WordOfRights = Exclude<keyof FieldRight<never, Fields, unknown, unknown>, 'admin'>;
+/** The compiler holds them against what a row can have. */
+export const WORDS_OF_RIGHTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    anyone: true,
+    signedIn: true,
+    as: true,
+    scope: true,
+    reads: true,
+    items: true,
+    writes: true,
+  } satisfies Record<WordOfRights, true>),
+);
 type ItemsOf<F> = { readonly [L in ListKey<F>]?: F[L] extends List<infer I> ? ItemMatch<I> : never };
 /** Values alone, because the events of an item say them. */
 type ItemMatch<I> = {
@@ -379,9 +393,17 @@ export type AnyAggregate = {
   readonly declaration: AnyDeclaration;
 };
 
+const declarers = new WeakMap<AnyAggregate, object>();
+/** What stands for the `domain()` by which an aggregate was declared. @internal */
+export const declarerOf = (aggregate: AnyAggregate): object | undefined => declarers.get(aggregate);
+const declaredBy = <A extends AnyAggregate>(declarer: object | undefined, aggregate: A): A => {
+  if (declarer !== undefined) declarers.set(aggregate, declarer);
+  return aggregate;
+};
+
 /** What authors of one domain declare with: it knows their roles. @internal */
 export const declareFor =
-  <Role extends string>() =>
+  <Role extends string>(declarer?: object) =>
   <
     const Kind extends string,
     F extends Fields,
@@ -409,11 +431,12 @@ export const declareFor =
     Facts<F, K, O>['fact'],
     C,
     { owner: O; parent: P } & Required<More<Names, Label, Guards, Filters, Invariants, Limits>>
-  > => ({
-    kind,
-    fields: declaration.fields,
-    derived: declaration.derived ?? ({} as D),
-    events: declaration.events,
-    commands: declaration.commands,
-    declaration: declaration as unknown as AnyDeclaration,
-  });
+  > =>
+    declaredBy(declarer, {
+      kind,
+      fields: declaration.fields,
+      derived: declaration.derived ?? ({} as D),
+      events: declaration.events,
+      commands: declaration.commands,
+      declaration: declaration as unknown as AnyDeclaration,
+    });

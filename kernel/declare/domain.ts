@@ -1,3 +1,4 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Aggregate, type Declaration, declareFor, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
@@ -69,22 +70,19 @@ export const domain = <
   signUp = roles[0],
   user: added,
 }: Options<Role, F, Guards>) => {
-  const aggregate = declareFor<Role>();
-  const content = ['name', 'email', 'role', ...Object.keys(added?.fields ?? {})] as readonly string[] as readonly never[];
+  const aggregate = declareFor<Role>({});
+  const fields = fieldsOf(roles, means);
+  const fieldRights = {
+    readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },
+    changeRole: { writes: ['role'] },
+  };
+  demandAdded('field', fields, added?.fields);
+  demandAdded('right', fieldRights, added?.fieldRights);
+  const content = Object.keys({ ...fields, ...added?.fields }) as readonly string[] as readonly never[];
   const user = aggregate('user', {
     says: 'Somebody who reads, writes or administers. Of those who were deleted, only “Deleted user” is left, as the author of what they wrote.',
     label: 'name',
-    fields: {
-      name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
-      email: email().optional().unique().personal().says('No two users have the same, whatever its case.').example('ada@example.com'),
-      role: choice<string>(...roles, 'admin')
-        .named('Role')
-        .says('What the user may do at most; what a token may do is less, by its scopes.')
-        .means({ ...means, admin: 'Does everything, also to what others wrote.' })
-        .default(roles[0])
-        .example(roles.at(-1) ?? 'admin'),
-      ...added?.fields,
-    } as Fields,
+    fields: { ...fields, ...added?.fields } as Fields,
     events: {
       registered: { says: 'A user was registered.', creates: content, ...added?.events?.registered },
       updated: {
@@ -101,11 +99,25 @@ export const domain = <
       delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
     },
     rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
-    fieldRights: {
-      readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },
-      changeRole: { writes: ['role'] },
-      ...added?.fieldRights,
-    } as never,
+    fieldRights: { ...fieldRights, ...added?.fieldRights } as never,
   });
   return { name, roles, signUp, aggregate, view: viewFor<Role>(), user: user as unknown as User<Role, F, Guards> };
+};
+
+/** Of every user. */
+const fieldsOf = (roles: readonly [string, ...string[]], means: Readonly<Record<string, string | undefined>> | undefined): Fields => ({
+  name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
+  email: email().optional().unique().personal().says('No two users have the same, whatever its case.').example('ada@example.com'),
+  role: choice<string>(...roles, 'admin')
+    .named('Role')
+    .says('What the user may do at most; what a token may do is less, by its scopes.')
+    .means({ ...means, admin: 'Does everything, also to what others wrote.' })
+    .default(roles[0])
+    .example(roles.at(-1) ?? 'admin'),
+});
+
+/** What is added takes the place of nothing that every user has. */
+const demandAdded = (what: string, own: object, added: object = {}): void => {
+  const taken = Object.keys(added).find((name) => Object.hasOwn(own, name));
+  if (taken !== undefined) throw new StartRefused(`user: the ${what} ${taken} is one that every user has: give yours another name.`);
 };

@@ -7,17 +7,22 @@ import { definitionsOf } from '../events/definitions.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { demandFields } from './demand-fields.ts';
 import { demandHatches } from './demand-hatches.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
-import { demandNames, demandRoles } from './demand-names.ts';
+import { demandNames } from './demand-names.ts';
+import { demandOwnNames } from './demand-own-names.ts';
 import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandReads } from './demand-reads.ts';
+import { demandReferences } from './demand-references.ts';
+import { demandCells, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
 import { kindOf } from './kind-of.ts';
+import { byName } from './names.ts';
 import type { Domain } from './registry.ts';
 import { demandRoutes, routeOf } from './route-of.ts';
 import { viewOf } from './view-of.ts';
@@ -51,19 +56,22 @@ export const assemble = <
   views?: V,
   routes?: R,
 ): DomainOf<{ readonly user: B['user']; readonly aggregates: A[number]; readonly views: V[number]; readonly routes: R[number] }> => {
-  demandRoles(base.roles);
+  demandOwnNames({ roles: base.roles, aggregates: [base.user, ...aggregates], views: views ?? [], routes: routes ?? [] });
+  demandRoles(base);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
   demandVersions(kinds);
+  demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
   demandNames(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
     signUp: base.signUp,
-    kinds: Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
+    kinds: byName(kinds.map((kind) => [kind.name, kind])),
     views: (views ?? []).map(viewOf),
     routes: (routes ?? []).map(routeOf),
   };
+  demandCells(domain);
   demandLists(domain);
   demandParts(domain);
   demandAttributes(domain);
@@ -74,6 +82,7 @@ export const assemble = <
   demandViews(domain);
   demandRoutes(domain);
   demandCompiles(domain);
+  demandFields(kinds);
   return domain;
 };
 

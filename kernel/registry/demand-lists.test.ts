@@ -246,7 +246,7 @@ test('a sum of what is no number of a list, or is personal, is refused', () => {
         owner: 'clerk',
         fields: { clerk: ref(user), title: line(9), rows: list(item, { max: 3 }) },
         derived,
-        events: { made: { creates: [] } },
+        events: { made: { creates: ['title'] } },
         commands: { make: { emits: 'made' } },
         rights: { read: { anyone: true, ...rights } },
       } as never),

@@ -15,14 +15,6 @@ export const demandNames = (kinds: readonly Kind[]): void => {
   }
 };
 
-/** Nobody, the kernel's own, and what closes the sign-up. */
-const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
-
-export const demandRoles = (roles: readonly string[]): void => {
-  const wrong = roles.find((role) => NO_ROLES.has(role));
-  if (wrong !== undefined) throw new StartRefused(`the role ${wrong} is the kernel's: give it another name.`);
-};
-
 export const FORM = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
 const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;

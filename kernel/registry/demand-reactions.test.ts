@@ -17,7 +17,7 @@ const task = (more: object) =>
   aggregate('task', {
     fields: { team: ref('team'), maker: ref('user').optional(), title: line(10), note: line(10), status: states('new', 'done') },
     events: {
-      made: { creates: ['team', 'title'] },
+      made: { creates: ['team', 'title', 'note'] },
       noted: { changes: ['note'], sets: { status: 'done' } },
       done: { sets: { status: 'done' } },
       gone: { ends: true },
@@ -28,7 +28,7 @@ const task = (more: object) =>
   } as never);
 const steps = {
   fields: { team: ref('team'), title: line(10), note: line(10), steps: list({ by: ref('team'), says: line(9) }, { max: 3 }) },
-  events: { made: { creates: ['team', 'title'] }, stepChanged: { updates: 'steps' }, stepRemoved: { removes: 'steps' } },
+  events: { made: { creates: ['team', 'title', 'note'] }, stepChanged: { updates: 'steps' }, stepRemoved: { removes: 'steps' } },
   commands: { make: { emits: 'made' }, changeStep: { emits: 'stepChanged' }, removeStep: { emits: 'stepRemoved' } },
 };
 const assembled = (more: object, reactions?: object) => assemble(base, [team(reactions), task(more)] as never);

@@ -5,7 +5,7 @@ import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { customFilterOf, expressionOf, type ProjectionSpec, projectionsOf, projectionVersionsOf } from './hatches.ts';
-import { capital, column, kebab, singular, snake, wire } from './names.ts';
+import { byName, capital, column, kebab, singular, snake, wire } from './names.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
   CommandInfo,
@@ -22,7 +22,7 @@ import type {
   TimerInfo,
 } from './registry.ts';
 
-const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
+export const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
 /** Effects that give fields a value. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
 const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
@@ -81,7 +81,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     identity: identityOf({ parent, owner, persons, fields, lists, events }),
     persons,
     derived,
-    facts: { ...wordsOf(name, fields), ...(declaration.facts as Row | undefined) },
+    facts: factsOf(name, fields, (declaration.facts ?? {}) as Row),
     refusals: refusalsOf(name, declaration.refusals ?? {}),
     commands: mapped(declaration.commands as Record<string, Row>, (command, spec) => commandOf(name, events, command, spec)),
     rights: declaration.rights as Record<string, Row>,
@@ -189,7 +189,7 @@ const refusalsOf = (name: string, declared: Record<string, string | { code: stri
   );
 
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
-  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
+  byName(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
 /** What is unique is a limit of one. */
 const limitsOf = ({ name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>, declared: Record<string, Row>): readonly LimitInfo[] => [
@@ -318,12 +318,20 @@ export const waitOf = (wait: string, place: string): number => {
   throw new StartRefused(`${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`);
 };
 
-/** Each word of a choice is a fact. */
+/** Each word of a choice is a fact, which no other takes the place of: rights that ask for it would mean something else. */
+const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
+  const words = wordsOf(aggregate, fields);
+  const taken = Object.keys(declared).find((fact) => Object.hasOwn(words, fact));
+  if (taken === undefined) return { ...words, ...declared };
+  const [field] = Object.keys(words[taken] as Row);
+  throw new StartRefused(`${aggregate}: the fact ${taken} is a word of ${field}, which is a fact already: give it another name.`);
+};
+
 const wordsOf = (aggregate: string, fields: Defs): Row => {
   const facts: Record<string, unknown> = {};
   for (const [field, { values = [] }] of Object.entries(fields))
     for (const value of values) {
-      if (value in facts)
+      if (Object.hasOwn(facts, value))
         throw new StartRefused(
           `${aggregate}: two fields have the word ${value}, so that it is no fact: give one of the words another name.`,
         );

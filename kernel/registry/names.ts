@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FieldDef } from '../declare/fields.ts';
 
+/** By names that come from outside as well: there is nothing by the name of what every object has. */
+export const byName = <T>(entries: Iterable<readonly [name: string, T]>): Record<string, T> =>
+  Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
+
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 export const snake = (word: string): string => word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 /** As events, forms and REST name it. */

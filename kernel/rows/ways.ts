@@ -15,8 +15,11 @@ export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
   return [...new Set(found)].filter((field) => field !== kind.parent && field !== kind.owner);
 };
 
+/** The id of a user has the index of its primary key. */
 const leadsToCaller = (asked: Expression): boolean =>
-  asked.op === 'callers' || (asked.op === 'at' && (callersIn(asked.of).length > 0 || attributesIn(asked.of).length > 0));
+  (asked.op === 'caller' && asked.field !== 'id') ||
+  asked.op === 'callers' ||
+  (asked.op === 'at' && (callersIn(asked.of).length > 0 || attributesIn(asked.of).length > 0));
 
 /** The fields by which rights find the caller among the items of a list. */
 export const waysToItems = (domain: Domain, kind: Kind, list: ListInfo): readonly string[] =>

@@ -108,6 +108,8 @@ const npm = (folder: string, ...args: readonly string[]) =>
 const ONLINE = ['--fetch-retries=1', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
 const UNREACHABLE = /^(?:EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ERR_SOCKET_TIMEOUT)$/;
 
+const UNKNOWN = new Set(['E404', 'ETARGET']);
+
 const codeIn = (text: string): string => /^npm error code (\w+)/m.exec(text)?.[1] ?? '';
 
 /** Why npm could not, in one sentence; undefined if it could. */
@@ -119,10 +121,10 @@ const whyNotInstalled = (folder: string): string | undefined => {
     if (npm(folder, 'install', '--offline').status === 0) return undefined;
     return `npm cannot reach its registry (${code}), and has not kept all that the project needs: run npm install in ${folder} when there is a network.`;
   }
-  const [, missing] =
-    /'([^']+)' is not in this registry|No matching version found for (\S+?)\.?$/m.exec(online.stderr ?? '')?.filter(Boolean) ?? [];
-  if (missing !== undefined)
+  if (UNKNOWN.has(code)) {
+    const [, missing = 'something that the project needs'] = /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(online.stderr ?? '') ?? [];
     return `npm does not know ${missing}: give --annals a version that there is, or a tarball. ${folder} was made; remove it.`;
+  }
   return `${online.stderr ?? ''}npm could not install what the project needs. Run npm install in ${folder} again.`;
 };
 

@@ -1,6 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { areVersionsLocked, LIVE, NEXT, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
@@ -63,16 +64,19 @@ export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: numbe
 
 /** What is told of a read model is told by the projector, whose release another process need not have. */
 const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
-  const { rows } = await pool.query<{ isOf: boolean }>(
-    `select fingerprint = coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '') as "isOf" from operations.projection`,
-    [LIVE_SCHEMA],
-  );
-  return rows[0]?.isOf ?? true;
+  const { rows } = await pool.query<Marks & { told: string }>(`select fingerprint as told, ${marksIn('$1')} from operations.projection`, [
+    LIVE_SCHEMA,
+  ]);
+  const [found] = rows;
+  if (found === undefined) return true;
+  // An earlier release tells its tables alone.
+  const [schema = '', parts = '{}'] = found.told.split(' ');
+  return isMadeBy({ schema, rows: JSON.parse(parts) as Fingerprint['rows'] }, found);
 };
 
-/** Says what the tables of the read model are by the release of this projector. */
-export const tellFingerprint = async (pool: Pool, fingerprint: string): Promise<void> => {
+/** Says what the read model is by the release of this projector. */
+export const tellFingerprint = async (pool: Pool, { schema, rows }: Fingerprint): Promise<void> => {
   await pool.query(`insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`, [
-    fingerprint,
+    `${schema} ${JSON.stringify(rows)}`,
   ]);
 };

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sqlName } from '#kernel/registry/names.ts';
+import { meaningOf } from '#kernel/rows/meaning.ts';
 import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import { type Fingerprint, hashOf, isMadeBy, type Marks, marksIn } from './fingerprint.ts';
 import { digestToldOf } from './kept-digest.ts';
 import { keptViewsOf, sumsOf } from './views.ts';
 
@@ -11,8 +12,7 @@ import { keptViewsOf, sumsOf } from './views.ts';
 export type Definition = {
   readonly tables: string;
   readonly indexes: readonly string[];
-  /** Differs where the tables do, or the versions of what they are made of: a read model of another definition cannot be written by this release. */
-  readonly fingerprint: string;
+  readonly fingerprint: Fingerprint;
 };
 
 /** Says what the domain's tables are, and reads from read-model.sql what there is beside them. */
@@ -44,15 +44,26 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
-    fingerprint: createHash('sha256')
-      .update(
+    fingerprint: {
+      schema: hashOf(
         [...statements, ...digestToldOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions, ...projections]
           .join(';')
           .replaceAll(/\s+/g, ' '),
-      )
-      .digest('base64url'),
+      ),
+      rows: rowsOf(tables),
+    },
   };
 };
+
+const HASH_CHARACTERS = 10;
+
+/** What the kernel's own events do, its versions say. */
+const rowsOf = ({ all }: Tables): Fingerprint['rows'] =>
+  Object.fromEntries(
+    all.flatMap(({ aggregate }) =>
+      Object.entries(aggregate.isManaged ? {} : meaningOf(aggregate)).map(([part, text]) => [part, hashOf(text).slice(0, HASH_CHARACTERS)]),
+    ),
+  );
 
 const named = (index: string): string => index.replace(/^create index (\w+)/, (_, name: string) => `create index ${sqlName(name)}`);
 
@@ -62,9 +73,6 @@ const isNeededByWrites = (tables: Tables, statement: string): boolean =>
 
 /** Whether this release can write into a version. */
 export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {
-  const { rows } = await pool.query<{ fingerprint: string | null }>(
-    `select obj_description(to_regnamespace($1), 'pg_namespace') as fingerprint`,
-    [schema],
-  );
-  return rows[0]?.fingerprint === (await readDefinition(tables)).fingerprint;
+  const { rows } = await pool.query<Marks>(`select ${marksIn('$1')}`, [schema]);
+  return isMadeBy((await readDefinition(tables)).fingerprint, rows[0]);
 };

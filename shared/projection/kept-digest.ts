@@ -4,6 +4,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import { definitionIn } from './fingerprint.ts';
 
 type Digested = { readonly name: string; readonly columns: Readonly<Record<string, string>>; readonly personal: readonly string[] };
 
@@ -100,7 +101,7 @@ export const readKeptDigest = async (
   );
   if (!found.rows[0]?.isThere) return undefined;
   const { rows } = await database.query<{ position: Position; digests: Digests | null; definition: string | null }>(
-    `select position, obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as definition,
+    `select position, nullif(${definitionIn(`'${LIVE_SCHEMA}'`)}, '') as definition,
        (select json_object_agg(name, ${TEXT}) from ${LIVE_SCHEMA}.digest) as digests
      from public.follower_checkpoint where follower = $1`,
     [PROJECTOR],

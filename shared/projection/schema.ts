@@ -4,6 +4,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Definition, readDefinition } from './definition.ts';
+import { completedMark, isMadeBy, type Marks, marksIn, rowsMark } from './fingerprint.ts';
 import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { keepViews } from './views.ts';
 
@@ -20,7 +21,7 @@ const NAMES = `hashtext('annals names of the read model')`;
 
 /** All at once, because it is done for every commit. */
 export const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
-  obj_description(to_regnamespace('${LIVE_SCHEMA}'), 'pg_namespace') as fingerprint`;
+  ${marksIn(`'${LIVE_SCHEMA}'`)}`;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {
@@ -34,11 +35,26 @@ export const createReadModel = (pool: Pool, tables: Tables, schema: string): Pro
     const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
     if (rows[0]?.found) return;
     const definition = await readDefinition(tables);
-    await createTables(connection, schema, definition);
+    await createTables(connection, schema, { ...definition, marks: await marksBeside(connection, definition) });
     for (const index of definition.indexes) await connection.query(index);
     await keepViews(connection, tables);
     await keepDigest(connection, tables);
     if (schema === LIVE_SCHEMA) await beginAnew(connection);
+  });
+
+/** How the tables of a definition are marked: as those of the live read model, if the same events make the same rows there. */
+export const marksBeside = async (connection: Connection, { fingerprint }: Pick<Definition, 'fingerprint'>): Promise<Marks> => {
+  const { rows } = await connection.query<Marks>(`select ${marksIn('$1')}`, [LIVE_SCHEMA]);
+  return { schema: fingerprint.schema, rows: rowsMark(fingerprint, rows[0]) };
+};
+
+/** Writes down what is new in the declaration, and of the rows of an earlier release everything, so that a later change of it is found. */
+export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fingerprint'>): Promise<void> =>
+  inTransaction(pool, async (connection) => {
+    await holdNames(connection);
+    const { rows } = await connection.query<Marks>(`select ${marksIn('$1')}`, [LIVE_SCHEMA]);
+    const mark = rows[0] && isMadeBy(fingerprint, rows[0]) ? completedMark(fingerprint, rows[0]) : undefined;
+    if (mark !== undefined) await connection.query(`comment on table ${LIVE_SCHEMA}.digest is '${mark}'`);
   });
 
 /** Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work finds its checkpoint moved. */
@@ -52,10 +68,11 @@ const beginAnew = async (connection: Connection): Promise<void> => {
 export const createTables = async (
   connection: Connection,
   schema: string,
-  { tables, fingerprint }: Pick<Definition, 'tables' | 'fingerprint'>,
+  { tables, marks }: Pick<Definition, 'tables'> & { readonly marks: Partial<Marks> },
 ): Promise<void> => {
   await connection.query(`create schema ${schema}`);
-  await connection.query(`comment on schema ${schema} is '${fingerprint}'`);
+  await connection.query(`comment on schema ${schema} is '${marks.schema}'`);
   await useReadModel(connection, schema);
   await connection.query(tables);
+  if (marks.rows) await connection.query(`comment on table digest is '${marks.rows}'`);
 };

@@ -9,7 +9,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { readDefinition } from './definition.ts';
-import { createTables } from './schema.ts';
+import { createTables, marksBeside } from './schema.ts';
 
 /** Where a version waits for its name, or for its end. */
 const ASIDE_SCHEMA = 'read_model_aside';
@@ -28,7 +28,7 @@ export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): P
       [NEXT.follower, log, START],
     );
     await connection.query(`drop schema if exists ${NEXT.schema} cascade`);
-    await createTables(connection, NEXT.schema, definition);
+    await createTables(connection, NEXT.schema, { ...definition, marks: await marksBeside(connection, definition) });
     return { ...NEXT, log, epoch: rows[0]?.epoch ?? 1 };
   });
 };

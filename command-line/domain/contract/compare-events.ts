@@ -7,6 +7,8 @@ import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 const KEEP = 'Leave the event in the declaration: no command need emit it, but the log may hold it for ever.';
 const VERSION = 'Give the event the next `version`, and an `upcast` from the one before.';
 const KEEP_FIELD = 'Keep the field, or declare an event of another name.';
+const CREATION =
+  'Leave it, and declare a creation of another name for what begins otherwise, which `sets` it; or let this one hold the field, by the next `version` and an `upcast`.';
 const ANOTHER = 'Declare an event of another name for what is meant now, and leave this one as it is.';
 
 /** What was stored must stay readable and mean the same; subscribers must still find what they read. */
@@ -18,6 +20,7 @@ export const compareEvents = (before: Contract['events'], after: Contract['event
       ...versionChanges(type, was, is),
       ...visibilityChanges(type, was, is),
       ...meaningChanges(type, was, is),
+      ...initialChanges(type, was, is),
       ...dataChanges(type, was, is),
     ]),
     ...came.map((type) => adds(`event ${type}`, 'The type of event is new.')),
@@ -39,21 +42,23 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
     : [warns(what, 'It is published to subscribers now, also what was recorded before.')];
 };
 
+type Doing = { readonly sets?: JsonObject; readonly initial?: JsonObject };
+
 /** The log is read by what is declared now. */
 const meaningChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   const found: Finding[] = [];
   if (!isDeepStrictEqual(was.stream, is.stream))
     found.push(breaks(`event ${type} stream`, 'It belongs to streams of another kind.', ANOTHER));
   if (was.does === undefined || is.does === undefined) return found;
-  const { sets: did = {}, ...effectBefore } = was.does as { sets?: JsonObject };
-  const { sets: does = {}, ...effectNow } = is.does as { sets?: JsonObject };
+  const { sets: did = {}, initial: began = {}, ...effectBefore } = was.does as Doing;
+  const { sets: does = {}, initial: _, ...effectNow } = is.does as Doing;
   if (!isDeepStrictEqual(effectBefore, effectNow))
     found.push(breaks(`event ${type} effect`, 'It does something else to its aggregate, also where it was recorded before.', ANOTHER));
   for (const [field, value] of Object.entries(did))
     if (!isDeepStrictEqual(value, does[field]))
       found.push(breaks(`event ${type} sets ${field}`, `It set ${field} to ${show(value)}, and does not any more.`, ANOTHER));
   for (const [field, value] of Object.entries(does))
-    if (!(field in did))
+    if (!(field in did || field in began))
       found.push(
         warns(
           `event ${type} sets ${field}`,
@@ -61,6 +66,21 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
         ),
       );
   return found;
+};
+
+/** Every aggregate that was ever created begins with other values. Nothing is said where they were not recorded yet, or of a field that is gone. */
+const initialChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
+  const { initial: began = {} } = (was.does ?? {}) as Doing;
+  const { initial = {}, sets = {} } = (is.does ?? {}) as Doing;
+  const begins = { ...is.absent, ...initial, ...sets };
+  return Object.entries(began).flatMap(([field, value]) => {
+    if (!(field in begins) || isDeepStrictEqual(value, begins[field])) return [];
+    const what = `event ${type} initial ${field}`;
+    const says = `What it created began with ${field} ${show(value)}, and begins with ${show(begins[field])} now, also where it was recorded before`;
+    // A field that the event holds from its new version on.
+    const isUpcast = is.version > was.version && field in fieldsOf(is);
+    return [isUpcast ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, CREATION)];
+  });
 };
 
 const dataChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {

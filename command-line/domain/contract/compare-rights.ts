@@ -1,3 +1,4 @@
+import { type Alternatives, covers } from '../alternatives.ts';
 import type { RightReport } from '../rights.ts';
 import type { Contract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
@@ -7,6 +8,7 @@ type Rights = Contract['rights'];
 /** Tokens have scopes; a right that became narrower may be wanted, and one that shows more of persons must be. */
 export const compareRights = (before: Rights, after: Rights): readonly Finding[] => {
   const { gone, came, both } = byName(before.rights, after.rights);
+  const reading = readingOf(before, after);
   return [
     ...before.scopes
       .filter((scope) => !after.scopes.includes(scope))
@@ -21,21 +23,32 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
       .filter((scope) => !before.scopes.includes(scope))
       .map((scope) => adds(`scope ${scope}`, `The scope ${scope} is new: clients have it once they are granted it.`)),
     ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
-    ...both.flatMap(([right, was, is]) => rightChanges(right, was, is)),
+    ...both.flatMap(([right, was, is]) => rightChanges(right, [was, is], reading)),
     ...came.map((right) => adds(`right ${right}`, `The right ${right} is new.`)),
     ...partChanges(before, after),
-    ...personalChanges(before, after),
+    ...personalChanges(before, after, reading),
   ];
 };
 
-const rightChanges = (right: string, was: RightReport, is: RightReport): readonly Finding[] => [
+/** The conditions that a role has a right under, as what they ask. */
+type Reading = (right: RightReport, role: string) => Alternatives;
+
+const ALWAYS = 'always';
+
+/** Of what an earlier release recorded, the parts of a condition are known if it is declared still; otherwise it is one part. */
+const readingOf = (before: Rights, after: Rights): Reading => {
+  const parts = new Map(Object.entries({ ...after.conditions, ...before.conditions }));
+  return ({ by }, role) => (by[role] ?? []).flatMap((each) => (each === ALWAYS ? [[]] : (parts.get(each) ?? [[each]])));
+};
+
+const rightChanges = (right: string, [was, is]: readonly [RightReport, RightReport], reading: Reading): readonly Finding[] => [
   ...(was.scope === is.scope ? [] : [warns(`right ${right} scope`, `It asks for the scope ${is.scope}, and no longer for ${was.scope}.`)]),
   ...rolesOf(was, is).flatMap((role): readonly Finding[] => {
-    const [had, has] = [was.by[role] ?? [], is.by[role] ?? []];
     const what = `right ${right} ${role}`;
-    const to = `${role} may do it ${has.length === 0 ? 'never' : textOf(has)}, and might ${had.length === 0 ? 'never' : textOf(had)}.`;
-    if (!covers(has, had)) return [warns(what, `Narrower: ${to}`)];
-    return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
+    const to = `${role} may do it ${textOf(is.by[role])}, and might ${textOf(was.by[role])}.`;
+    const [had, has] = [reading(was, role), reading(is, role)];
+    if (covers(has, had)) return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
+    return [warns(what, covers(had, has) ? `Narrower: ${to}` : `Changed, may be wider: ${to}`)];
   }),
 ];
 
@@ -59,23 +72,20 @@ const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Reado
   Object.fromEntries(Object.entries(parts).flatMap(([right, names]) => names.map((name) => [`${right.split('.', 1)[0]}.${name}`, right])));
 
 /** Of a field that is read by another right now, the two are compared. */
-const personalChanges = (before: Rights, after: Rights): readonly Finding[] =>
+const personalChanges = (before: Rights, after: Rights, reading: Reading): readonly Finding[] =>
   byName(before.personal, after.personal).both.flatMap(([field, by, byNow]) => {
     const [was, is] = [before.rights[by], after.rights[byNow]];
     if (!was || !is) return [];
     return rolesOf(was, is).flatMap((role) => {
-      const has = is.by[role] ?? [];
-      if (covers(was.by[role] ?? [], has)) return [];
-      const says = `${field} is personal, and ${role} may read it ${textOf(has)} now.`;
+      if (covers(reading(was, role), reading(is, role))) return [];
+      const says = `${field} is personal, and ${role} may read it ${textOf(is.by[role])} now.`;
       return [breaks(`personal ${field} ${role}`, says, 'Leave the right to read as it was.')];
     });
   });
 
 const rolesOf = (was: RightReport, is: RightReport): readonly string[] => [...new Set([...Object.keys(was.by), ...Object.keys(is.by)])];
 
-const ALWAYS = 'always';
-/** Whether whoever is let through by some of the second is by some of the first. */
-const covers = (conditions: readonly string[], others: readonly string[]): boolean =>
-  conditions.includes(ALWAYS) || others.every((each) => conditions.includes(each));
-
-const textOf = (conditions: readonly string[]): string => (conditions.includes(ALWAYS) ? ALWAYS : `if ${conditions.join(', or if ')}`);
+const textOf = (conditions: readonly string[] = []): string => {
+  if (conditions.length === 0) return 'never';
+  return conditions.includes(ALWAYS) ? ALWAYS : `if ${conditions.join(', or if ')}`;
+};

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 import type { KindRules, LimitRule } from './rules.ts';
+import { valueChanges } from './views.ts';
 
 const NONE: KindRules = {};
 type Rules = Readonly<Record<string, KindRules>>;
@@ -19,6 +20,8 @@ export const compareRules = (before: Rules | undefined, after: Rules | undefined
     ...listChanges(kind, was.lists ?? {}, is.lists ?? {}),
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
+    ...valueChanges(`derived ${kind}`, was.derived, is.derived),
+    ...valueChanges(`projection ${kind}`, was.projects, is.projects),
   ]);
 };
 

@@ -52,6 +52,18 @@ test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   ],
 ])('%s', (_, before, after, expected) => expect(changes(before, after)).toEqual(expected));
 
+test.each<[string, JsonObject, JsonObject]>([
+  ['how wide an integer is held', { type: 'integer', maximum: 9 }, { type: 'integer', maximum: 9, format: 'int64' }],
+  ['a whole constant', { type: 'number', const: 1 }, { type: 'integer', const: 1 }],
+  [
+    'anything',
+    { anyOf: ['string', 'number', 'boolean', 'null', 'array', 'object'].map((type) => ({ type })) },
+    { description: 'Any JSON' },
+  ],
+])('%s is the same said in another way', (_, before, after) => {
+  expect(compareSchemas({ schema: before }, { schema: after })).toEqual([]);
+});
+
 test('references are followed, and what refers to itself is compared once', () => {
   const tree = (leaf: JsonObject): Readonly<Record<string, JsonObject>> => ({
     Tree: { type: 'object', properties: { leaf, left: { $ref: '#/components/schemas/Tree' } }, required: ['leaf'] },

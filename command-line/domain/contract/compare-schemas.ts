@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one comparison: whatever two schemas can differ in.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
@@ -77,8 +78,23 @@ const ANNOTATIONS = ['$schema', '$id', 'id', 'title', 'description', 'examples',
 const followed = ({ schema, named = {} }: Schema): Object_ => {
   const { $ref, ...own } = schema;
   const target = typeof $ref === 'string' ? named[$ref.replace(REFERENCE, '')] : undefined;
-  return Object.fromEntries(Object.entries({ ...target, ...own }).filter(([key]) => !ANNOTATIONS.includes(key)));
+  const said = Object.fromEntries(Object.entries({ ...target, ...own }).filter(([key]) => !ANNOTATIONS.includes(key)));
+  return isAnything(said) ? {} : isNumeric(said) ? numeric(said) : said;
 };
+
+const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'object'];
+
+/** All that JSON has, one by one. */
+const isAnything = ({ anyOf = [] }: Object_): boolean => {
+  const types = new Set((anyOf as readonly JsonObject[]).map(({ type }) => type));
+  return JSON_TYPES.every((type) => types.has(type));
+};
+
+const isNumeric = ({ type }: Object_): boolean => type === 'integer' || type === 'number';
+
+/** How wide a number is held is a hint for generators, and its limits say what it can be. A constant that is whole is an integer. */
+const numeric = ({ format: _, ...schema }: Object_): Object_ =>
+  Number.isSafeInteger(schema.const) ? { ...schema, type: 'integer' } : schema;
 
 const nullChanges = (one: Plain, other: Plain, path: string): readonly SchemaChange[] => {
   if (one.isNullable === other.isNullable) return [];

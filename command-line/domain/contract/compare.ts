@@ -5,6 +5,7 @@ import { compareRights } from './compare-rights.ts';
 import { compareRules } from './compare-rules.ts';
 import type { Contract } from './contract.ts';
 import type { Finding } from './finding.ts';
+import { compareViews } from './views.ts';
 
 /** What was recorded, against what is declared now. */
 export const compareContracts = (before: Contract, after: Contract): readonly Finding[] => {
@@ -14,6 +15,7 @@ export const compareContracts = (before: Contract, after: Contract): readonly Fi
     ...compareGraphql(before.schema, after.schema),
     ...compareRights(before.rights, after.rights),
     ...compareRules(before.rights.rules, after.rights.rules),
+    ...compareViews(before.rights.views, after.rights.views),
   ];
   // A body is the same in each of its media types.
   return [...new Map(all.map((finding) => [`${finding.what}: ${finding.says}`, finding])).values()];

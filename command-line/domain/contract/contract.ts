@@ -1,22 +1,24 @@
 import * as z from 'zod';
-import type { Domain, EventInfo } from '#kernel/registry/registry.ts';
+import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
-import { partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
-import { type KindRules, rulesOf } from './rules.ts';
+import type { Alternatives } from '../alternatives.ts';
+import { compositesOf, partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+import { type KindRules, rulesOf, unlessEmpty } from './rules.ts';
+import { type ViewContracts, viewContracts } from './views.ts';
 
 /** How events of a type are stored. */
 export type EventContract = {
   readonly version: number;
   readonly visibility: 'public' | 'internal';
   readonly stream: EventDefinition['stream'];
-  /** What it does to its aggregate; the kernel’s own events do not say it. */
+  /** What it does to its aggregate, and what that begins with; the kernel’s own events do not say it. */
   readonly does?: JsonObject;
   readonly personal: EventDefinition['personal'];
   readonly schema: JsonObject;
@@ -50,6 +52,10 @@ export type Contract = {
     readonly rights: Readonly<Record<string, RightReport>>;
     /** Limits, and what follows of itself, by aggregate; formerly it was not recorded. */
     readonly rules?: Readonly<Record<string, KindRules>>;
+    /** What conditions of several parts are made of, by their words; formerly it was not recorded. */
+    readonly conditions?: Readonly<Record<string, Alternatives>>;
+    /** What views are made of; formerly it was not recorded. */
+    readonly views?: ViewContracts;
     /** What rights to parts are to, by right; formerly it was not recorded. */
     readonly parts?: Readonly<Record<string, readonly string[]>>;
     /** The right by which each personal field is read. */
@@ -65,7 +71,7 @@ export const FORMAT = 1;
 export const contractOf = (domain: Domain): Contract => {
   const { definitions } = catalogueOf(domain);
   const declared = new Map(
-    Object.values(domain.kinds).flatMap(({ events }) => Object.values(events).map((event) => [event.type, event] as const)),
+    Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events).map((event) => [event.type, [kind, event] as const] as const)),
   );
   return {
     events: Object.fromEntries(
@@ -80,18 +86,20 @@ export const contractOf = (domain: Domain): Contract => {
       personal: personalReadsOf(domain),
       parts: partsReportOf(domain),
       rules: rulesOf(domain),
+      ...unlessEmpty('conditions', compositesOf(domain)),
+      ...unlessEmpty('views', viewContracts(domain)),
     },
     schema: subgraphSdlOf(domain),
   };
 };
 
-const eventContract = (definition: EventDefinition, event: EventInfo | undefined): EventContract => {
+const eventContract = (definition: EventDefinition, declared: readonly [Kind, EventInfo] | undefined): EventContract => {
   const { version, visibility, stream, personal, schema, absent, example } = definition;
   return {
     version,
     visibility,
     stream,
-    ...(event && { does: doingOf(event) }),
+    ...(declared && { does: doingOf(...declared) }),
     personal,
     schema: jsonSchemaOf(schema),
     ...(absent && Object.keys(absent).length > 0 && { absent }),
@@ -99,8 +107,26 @@ const eventContract = (definition: EventDefinition, event: EventInfo | undefined
   };
 };
 
-const doingOf = ({ effect, list, sets, computes }: EventInfo): JsonObject =>
-  JSON.parse(JSON.stringify({ effect, list: list?.name, sets, ...(computes.length > 0 && { computes }) }));
+const doingOf = (kind: Kind, event: EventInfo): JsonObject => {
+  const { effect, list, sets, computes } = event;
+  const initial = initialOf(kind, event);
+  const code = (_: string, value: unknown) => (typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value);
+  return JSON.parse(
+    JSON.stringify(
+      { effect, list: list?.name, sets, ...(computes.length > 0 && { computes }), ...(Object.keys(initial).length > 0 && { initial }) },
+      code,
+    ),
+  );
+};
+
+/** What an aggregate begins with beside what its creation says. */
+const initialOf = ({ fields, identity, derived }: Kind, { effect, values, sets }: EventInfo): JsonObject => {
+  if (effect !== 'creates') return {};
+  const said = new Set([...identity, ...values, ...Object.keys(sets), ...derived.map(({ name }) => name)]);
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, def]) => (said.has(name) ? [] : [[name, (def.initial ?? null) as Json]])),
+  );
+};
 
 const jsonSchemaOf = (schema: z.ZodType): JsonObject => JSON.parse(JSON.stringify(z.toJSONSchema(schema)));
 

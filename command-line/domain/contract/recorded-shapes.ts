@@ -37,6 +37,8 @@ export const PART_SHAPES = {
     rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
     parts: z.record(z.string(), z.array(z.string())).optional(),
     personal: z.record(z.string(), z.string()),
+    conditions: z.record(z.string(), z.array(z.array(z.string()))).optional(),
+    views: z.record(z.string(), z.record(z.string(), z.string())).optional(),
     rules: z
       .record(
         z.string(),
@@ -50,6 +52,8 @@ export const PART_SHAPES = {
           lists: z.record(z.string(), z.int()).optional(),
           reactions: z.record(z.string(), z.string()).optional(),
           timers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+          derived: z.record(z.string(), z.string()).optional(),
+          projects: z.record(z.string(), z.string()).optional(),
         }),
       )
       .optional(),

@@ -10,6 +10,10 @@ export type KindRules = {
   /** What follows from which event of what it refers to, or from its own by code. */
   readonly reactions?: Readonly<Record<string, string>>;
   readonly timers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Numbers that follow from lists, and from what. */
+  readonly derived?: Readonly<Record<string, string>>;
+  /** Fields that code makes of events: of which, and its version. */
+  readonly projects?: Readonly<Record<string, string>>;
 };
 export type LimitRule = { readonly max: number; readonly per: readonly string[]; readonly while?: string; readonly refusal: string };
 
@@ -34,6 +38,14 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
     'timers',
     named(describeTimers(domain, kind), ({ name, ...timer }) => [name, timer]),
   ),
+  ...unlessEmpty(
+    'derived',
+    named(kind.derived, ({ name, list, field }) => [name, field === undefined ? `count of ${list.name}` : `sum of ${list.name}.${field}`]),
+  ),
+  ...unlessEmpty(
+    'projects',
+    named(kind.projectionVersions, (each) => [each.split(' ', 1)[0] ?? '', each.slice(each.indexOf(' ') + 1)]),
+  ),
 });
 
 /** That no two users have the same address is the kernel’s. */
@@ -44,5 +56,5 @@ const named = <T, Value extends object | string | number>(all: readonly T[], of:
   Object.fromEntries(all.map(of).filter(([, value]) => typeof value !== 'object' || Object.keys(value).length > 0)) as Readonly<
     Record<string, Value>
   >;
-const unlessEmpty = <Name extends string, Value extends object>(name: Name, value: Value) =>
+export const unlessEmpty = <Name extends string, Value extends object>(name: Name, value: Value) =>
   (Object.keys(value).length === 0 ? {} : { [name]: value }) as { readonly [N in Name]?: Value };

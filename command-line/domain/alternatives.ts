@@ -1,0 +1,60 @@
+import { and, at, type Expression, negate, or } from '#kernel/conditions/expression.ts';
+import { wordsOf } from '#kernel/conditions/words.ts';
+
+/** A condition as alternatives, each of which asks all of its parts, as people read them. One without parts asks nothing. */
+export type Alternatives = readonly (readonly string[])[];
+
+/** Beyond this many, a condition is one part. */
+const ALTERNATIVES_MAX = 64;
+
+export const alternativesOf = (condition: Expression): Alternatives => {
+  const found = apart(condition) ?? [[condition]];
+  return found.map((parts) => [...new Set(parts.map((part) => wordsOf(part)))].toSorted());
+};
+
+type Parts = readonly (readonly Expression[])[];
+
+/** Nothing if there would be too many. What is asked of one item of a list is one part: another item may answer another. */
+const apart = (condition: Expression): Parts | undefined => {
+  switch (condition.op) {
+    case 'const':
+      return condition.value ? [[]] : [];
+    case 'or':
+      return bounded(condition.of.map(apart), (each) => each.flat());
+    case 'and':
+      return bounded(condition.of.map(apart), productOf);
+    case 'not':
+      return negated(condition.of);
+    case 'at': {
+      const { field, kind, of } = condition;
+      // That it is there is asked as well.
+      return of.op === 'const' ? [[condition]] : apart(of)?.map((parts) => parts.map((part) => at(field, kind, part)));
+    }
+    default:
+      return [[condition]];
+  }
+};
+
+const negated = (of: Expression): Parts | undefined => {
+  switch (of.op) {
+    case 'and':
+      return apart(or(...of.of.map(negate)));
+    case 'or':
+      return apart(and(...of.of.map(negate)));
+    default:
+      return [[negate(of)]];
+  }
+};
+
+const bounded = (all: readonly (Parts | undefined)[], join: (all: readonly Parts[]) => Parts): Parts | undefined => {
+  const known = all.filter((each) => each !== undefined);
+  if (known.length < all.length || known.reduce((count, { length }) => count * Math.max(1, length), 1) > ALTERNATIVES_MAX) return undefined;
+  return join(known);
+};
+
+const productOf = (all: readonly Parts[]): Parts =>
+  all.reduce<Parts>((before, next) => before.flatMap((parts) => next.map((more) => [...parts, ...more])), [[]]);
+
+/** Whether whoever is let through by some of the second is by some of the first. Of parts, only the same one is known to follow from another. */
+export const covers = (some: Alternatives, others: Alternatives): boolean =>
+  others.every((parts) => some.some((each) => each.every((part) => parts.includes(part))));

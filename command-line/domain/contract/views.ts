@@ -1,0 +1,49 @@
+import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
+import { sourceOf } from '../description-views.ts';
+import { byName, type Finding, warns } from './finding.ts';
+
+/** By view: of each value, what is counted or summed up, and of each aggregate, by what it is in which row and from which event on. */
+export type ViewContracts = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export const viewContracts = ({ views }: Domain): ViewContracts =>
+  Object.fromEntries(views.map((view) => [view.name, { ...valuesOf(view), ...aggregatesOf(view) }]));
+
+const valuesOf = ({ values, shares }: ViewInfo): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, { kind }]) => {
+      const parts = shares.flatMap((share) =>
+        Object.entries(share.on).flatMap(([event, { sets, adds }]) => [
+          ...(sets[name] === undefined ? [] : [`${share.kind}.${event} = ${sourceOf(sets[name])}`]),
+          ...(adds[name] === undefined ? [] : [`${share.kind}.${event} + ${sourceOf(adds[name])}`]),
+        ]),
+      );
+      return [name, `${kind} of ${parts.toSorted().join(', ')}`];
+    }),
+  );
+
+const aggregatesOf = ({ shares }: ViewInfo): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    shares.map(({ kind, by, on }) => {
+      const ones = (wanted: string) =>
+        Object.keys(on)
+          .filter((event) => on[event]?.kind === wanted)
+          .toSorted();
+      const keys = Object.entries(by).map(([part, field]) => (part === field ? part : `${part} = ${field}`));
+      const until = ones('ends').length === 0 ? '' : `, until ${ones('ends').join(' or ')}`;
+      return [`of ${kind}`, `by ${keys.join(', ')}, from ${ones('gives').join(' or ')} on${until}`];
+    }),
+  );
+
+/** Nothing is said where nothing was recorded of them yet; that a view or a value is new or gone, the operations say. */
+export const compareViews = (before: ViewContracts = {}, after: ViewContracts = {}): readonly Finding[] =>
+  byName(before, after).both.flatMap(([view, was, is]) => valueChanges(`view ${view}`, was, is));
+
+type Values = Readonly<Record<string, string>>;
+
+/** Of what was recorded before, others are made now: whoever uses them must know. */
+export const valueChanges = (what: string, before: Values = {}, after: Values = {}): readonly Finding[] =>
+  byName(before, after).both.flatMap(([name, was, is]) =>
+    was === is ? [] : [warns(`${what} ${name}`, `It is ${is}, and was ${was}. ${OTHERS}`)],
+  );
+
+const OTHERS = 'Its values change, also of what was recorded before: rebuild the read model, and tell those who use them.';

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { choice, type Fields, instant, integer, line, list, markdown, ref, set, states, word } from '#kernel/declare/fields.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { assemble } from './assemble.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const { aggregate, user } = base;
+
+type Tried = { readonly fields?: Fields; readonly events?: object; readonly more?: object };
+
+const assembled = ({ fields = {}, events = {}, more = {} }: Tried) =>
+  assemble(base, [
+    aggregate('note', {
+      owner: 'clerk',
+      fields: { clerk: ref(user), title: line(9), status: states('open', 'done'), ...fields },
+      events: { made: { creates: ['title'] }, finished: { sets: { status: 'done' } }, ...events },
+      commands: { make: { emits: 'made' }, finish: { emits: 'finished' } },
+      rights: { read: { anyone: true } },
+      ...more,
+    } as never),
+  ] as never);
+
+const REQUIRED =
+  'note: the field size is required, and the event made, which creates a note, gives it no value: name it there, give it a default, or make it optional().';
+
+test.each<readonly [what: string, tried: Tried]>([
+  ['that is optional', { fields: { size: integer(0, 9).optional() } }],
+  ['that has a default', { fields: { size: integer(0, 9).default(0) } }],
+  ['that the form gives', { fields: { size: integer(0, 9) }, events: { made: { creates: ['title', 'size'] } } }],
+  ['that the declaration gives', { fields: { size: integer(0, 9) }, events: { made: { creates: ['title'], sets: { size: 9 } } } }],
+  [
+    'that the decision gives',
+    {
+      fields: { size: integer(0, 9) },
+      events: { made: { creates: ['title'], computes: ['size'] } },
+      more: { commands: { make: { emits: ['made'], decide: () => [['made', { size: 1 }]] }, finish: { emits: 'finished' } } },
+    },
+  ],
+  [
+    'that an earlier version of the event did not give',
+    {
+      fields: { size: integer(0, 9) },
+      events: { made: { creates: ['title', 'size'], version: 2, upcast: { 1: (data: object) => ({ ...data, size: 0 }) } } },
+    },
+  ],
+  [
+    'that is the moment, or the caller',
+    {
+      fields: { madeAt: instant(), maker: ref(user).optional(), checker: ref(user) },
+      events: { made: { creates: ['title'], sets: { madeAt: 'now', maker: null, checker: 'caller' } } },
+    },
+  ],
+])('a field %s is taken', (_, tried) => {
+  expect(() => assembled(tried)).not.toThrow();
+});
+
+test.each<readonly [sentence: string, tried: Tried]>([
+  [REQUIRED, { fields: { size: integer(0, 9) } }],
+  [REQUIRED, { fields: { size: integer(0, 9) }, events: { sized: { changes: ['size'] } } }],
+  [REQUIRED, { fields: { size: integer(0, 9) }, events: { copied: { creates: ['title', 'size'] } } }],
+  [
+    'note: no event creates it: let one name the fields that it begins with by `creates`.',
+    { fields: { title: line(9).optional() }, events: { made: { notes: true } } },
+  ],
+  [
+    'note: the event gone ends it and sets fields, which nobody sees any more: leave `sets` out, or `ends`.',
+    { events: { gone: { ends: true, sets: { status: 'done' } } } },
+  ],
+  [
+    'note: the event seen has `notes`, which changes nothing, and sets fields: leave `notes` out, or `sets`.',
+    { events: { seen: { notes: true, sets: { status: 'done' } } } },
+  ],
+  [
+    'note: the event made has `creates` and `changes`, of which an event does one: let another event do the other.',
+    { events: { made: { creates: ['title'], changes: ['title'] } } },
+  ],
+  [
+    'note: the event finished sets size to 7, which is none of its values: take one within its limits.',
+    { fields: { size: integer(0, 3).optional() }, events: { finished: { sets: { size: 7 } } } },
+  ],
+  [
+    'note: the event finished sets title to "much too long", which is none of its values: take one within its limits.',
+    { events: { finished: { sets: { title: 'much too long' } } } },
+  ],
+  [
+    'note: the event finished sets status to "shut", which is none of its values: take one within its limits.',
+    { events: { finished: { sets: { status: 'shut' } } } },
+  ],
+  [
+    'note: the event finished sets title to null, and it is required: make it optional(), or say a value.',
+    { events: { finished: { sets: { title: null } } } },
+  ],
+  [
+    'note: the event finished sets title to `now`, and it is no instant(): say a value of it.',
+    { events: { finished: { sets: { title: 'now' } } } },
+  ],
+  [
+    'note: the event finished sets title to `caller`, and it refers to no user: say a value of it.',
+    { events: { finished: { sets: { title: 'caller' } } } },
+  ],
+  [
+    'note: the event finished sets sum, which is no field that an event gives a value: name another one.',
+    { events: { finished: { sets: { sum: 7 } } } },
+  ],
+  [
+    'note: the field size has the default 9, which is none of its values: take one within its limits.',
+    { fields: { size: integer(0, 3).default(9) } },
+  ],
+  [
+    'note: the field code has the default "b", which is none of its values: take one within its limits.',
+    { fields: { code: word(/^a$/, 'Must be a.').default('b') } },
+  ],
+  [
+    'note: the field kind has the default "blue", which is none of its values: take one within its limits.',
+    { fields: { kind: choice('red', 'green').default('blue' as never) } },
+  ],
+  [
+    'note: the field rows.size has the default 9, which is none of its values: take one within its limits.',
+    { fields: { rows: list({ size: integer(0, 3).default(9) }, { max: 3 }) } },
+  ],
+  [
+    'note: the field size takes numbers from 9 to 3, and there are none: say the smaller limit first.',
+    { fields: { size: integer(9, 3).optional() } },
+  ],
+  ['note: the field text may have 0 characters: say a whole number from 1 on.', { fields: { text: line(0).optional() } }],
+  ['note: the field text may have 1.5 characters: say a whole number from 1 on.', { fields: { text: markdown(1.5).optional() } }],
+  ['note: the field tags may have 0 values: say a whole number from 1 on.', { fields: { tags: set(line(9), 0).default([]) } }],
+  ['note: the field kind has no words: name those that it takes.', { fields: { kind: (choice as () => never)() } }],
+])('%s', (sentence, tried) => {
+  expect(() => assembled(tried)).toThrow(new StartRefused(sentence));
+});

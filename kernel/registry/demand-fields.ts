@@ -1,0 +1,103 @@
+import type { ZodNumber } from 'zod';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { EFFECTS } from './kind-of.ts';
+import { oneOf, targetOf } from './names.ts';
+import type { Defs, EventInfo, Kind } from './registry.ts';
+
+/** Refuses fields that have no value when their aggregate is created, and values that their fields do not take: such aggregates would be parked. */
+export const demandFields = (kinds: readonly Kind[]): void => {
+  const [wrong] = kinds.flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
+  if (wrong !== undefined) throw new StartRefused(wrong);
+};
+
+const wrongIn = (kind: Kind): readonly string[] => [
+  ...wrongDefs(kind.fields),
+  ...Object.values(kind.lists).flatMap(({ name, key, id, fields }) =>
+    wrongDefs({ ...(key !== undefined && { [key]: id.def }), ...fields }, `${name}.`),
+  ),
+  ...Object.values(kind.events).flatMap((event) => [...wrongEffect(event), ...wrongSets(kind, event)]),
+  ...wrongCreation(kind),
+];
+
+const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
+  Object.entries(defs).flatMap(([name, def]) => {
+    const { initial } = def;
+    const place = `the field ${list}${name}`;
+    const wrong = limitsWrongIn(def);
+    if (wrong !== undefined) return [`${place} ${wrong}`];
+    return initial === undefined || takes(def, initial)
+      ? []
+      : [`${place} has the default ${shown(initial)}, which is none of its values: take one within its limits.`];
+  });
+
+/** Limits between which there is nothing. */
+const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | undefined => {
+  const counted = (most: number, of: string): string | undefined =>
+    Number.isSafeInteger(most) && most >= 1 ? undefined : `may have ${most} ${of}: say a whole number from 1 on.`;
+  switch (kind) {
+    case 'text': {
+      const most = recorded.meta()?.maxLength as number | undefined;
+      return most === undefined ? undefined : counted(most, 'characters');
+    }
+    case 'set':
+      return counted(max ?? 0, 'values');
+    case 'integer': {
+      const { minValue, maxValue } = recorded as ZodNumber;
+      const isWithin = minValue === null || maxValue === null || minValue <= maxValue;
+      return isWithin ? undefined : `takes numbers from ${minValue} to ${maxValue}, and there are none: say the smaller limit first.`;
+    }
+    case 'choice':
+    case 'states':
+      return values?.length ? undefined : 'has no words: name those that it takes.';
+    default:
+      return undefined;
+  }
+};
+
+const takes = (def: FieldDef, value: unknown): boolean =>
+  value === null ? def.optional === true : def.demanded.safeParse(value).success && def.recorded.safeParse(value).success;
+
+const shown = (value: unknown): string => JSON.stringify(value);
+
+/** What of an event would be passed over without a word. */
+const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
+  const [first, second] = EFFECTS.filter((effect) => effect !== 'sets' && Object.hasOwn(spec, effect));
+  const place = `the event ${name}`;
+  if (second !== undefined)
+    return [`${place} has \`${first}\` and \`${second}\`, of which an event does one: let another event do the other.`];
+  if (!Object.hasOwn(spec, 'sets')) return [];
+  if (first === 'ends') return [`${place} ends it and sets fields, which nobody sees any more: leave \`sets\` out, or \`ends\`.`];
+  return first === 'notes' ? [`${place} has \`notes\`, which changes nothing, and sets fields: leave \`notes\` out, or \`sets\`.`] : [];
+};
+
+const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
+  Object.entries(sets).flatMap(([field, value]) => {
+    const def = kind.fields[field];
+    const place = `the event ${name} sets ${field}`;
+    if (def === undefined || kind.derived.some((each) => each.name === field))
+      return [`${place}, which is no field that an event gives a value: name another one.`];
+    if (value === 'now' && def.kind !== 'instant') return [`${place} to \`now\`, and it is no instant(): say a value of it.`];
+    if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
+      return [`${place} to \`caller\`, and it refers to no user: say a value of it.`];
+    if (value === 'now' || value === 'caller' || takes(def, value)) return [];
+    return value === null
+      ? [`${place} to null, and it is required: make it optional(), or say a value.`]
+      : [`${place} to ${shown(value)}, which is none of its values: take one within its limits.`];
+  });
+
+/** An event that is no longer emitted counts as well: it may be in the log. */
+const wrongCreation = (kind: Kind): readonly string[] => {
+  const creating = Object.values(kind.events).filter(({ effect }) => effect === 'creates');
+  if (creating.length === 0) return ['no event creates it: let one name the fields that it begins with by `creates`.'];
+  const { owner, parent, persons } = kind;
+  return Object.entries(kind.fields).flatMap(([field, def]) => {
+    if (def.optional || def.initial !== undefined || field === owner || field === parent || Object.hasOwn(persons, field)) return [];
+    return creating
+      .filter(({ values, sets }) => !values.includes(field) && !Object.hasOwn(sets, field))
+      .map(
+        ({ name }) =>
+          `the field ${field} is required, and the event ${name}, which creates ${oneOf(kind.name)}, gives it no value: name it there, give it a default, or make it optional().`,
+      );
+  });
+};

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { domain } from '#kernel/declare/domain.ts';
+import { type Fields, line, list, ref } from '#kernel/declare/fields.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { assemble } from './assemble.ts';
+
+const base = domain({ name: 'tried', roles: ['clerk'] });
+const other = domain({ name: 'other', roles: ['clerk'] });
+
+const of = (kind: string, fields: Fields = {}, more: object = {}, { aggregate } = base) =>
+  aggregate(
+    kind as 'any',
+    {
+      fields: { title: line(9), ...fields },
+      events: { made: { creates: ['title', ...Object.keys(fields).filter((name) => name !== 'rows')] } },
+      commands: { make: { emits: 'made' } },
+      rights: { read: { anyone: true } },
+      ...more,
+    } as never,
+  );
+type Declared = ReturnType<typeof of>;
+
+const folder = of('folder');
+
+test('references into the domain are taken, by the aggregate and by its name', () => {
+  const fields = { folder: ref(folder), copy: ref('note'), maker: ref(base.user), rows: list({ source: ref('folder') }, { max: 3 }) };
+  expect(() => assemble(base, [folder, of('note', fields, { parent: 'folder' })] as never)).not.toThrow();
+});
+
+test.each<readonly [sentence: string, aggregates: readonly Declared[]]>([
+  [
+    'note: the reference copy leads to nope, which is not in the domain: give it to `assemble`, or leave the reference out.',
+    [of('note', { copy: ref('nope').optional() })],
+  ],
+  [
+    'note: the reference copy leads to toString, which is not in the domain: give it to `assemble`, or leave the reference out.',
+    [of('note', { copy: ref('toString').optional() })],
+  ],
+  [
+    'note: the reference folder leads to folder, which is not in the domain: give it to `assemble`, or leave the reference out.',
+    [of('note', { folder: ref(folder) }, { reactions: { folder: { made: { run: 'make' } } } })],
+  ],
+  [
+    'note: the reference rows.folder leads to folder, which is not in the domain: give it to `assemble`, or leave the reference out.',
+    [of('note', { rows: list({ folder: ref(folder) }, { max: 3 }) })],
+  ],
+  [
+    'note: the reference folder leads to another folder than the one in the domain: refer to that, or to it by its name.',
+    [folder, of('note', { folder: ref(of('folder')) })],
+  ],
+  [
+    'note: the reference maker leads to another user than the one in the domain: refer to that, or to it by its name.',
+    [of('note', { maker: ref(other.user) })],
+  ],
+  [
+    'note: it was declared by another `domain()`, whose users and roles are not those of tried: declare it by the `aggregate` of this one.',
+    [of('note', {}, {}, other as never)],
+  ],
+  [
+    'note: the parent folder is optional(), and everything is created under its parent: make it required, or leave `parent` out.',
+    [folder, of('note', { folder: ref(folder).optional() }, { parent: 'folder' })],
+  ],
+  ['note: the parent title is no reference of it: name one.', [of('note', {}, { parent: 'title' })]],
+  [
+    'note: the parent next leads back to a note, by note, note, so that there is no first one: leave `parent` out of one of them.',
+    [of('note', { next: ref('note') }, { parent: 'next' })],
+  ],
+  [
+    'note: the parent page leads back to a note, by note, page, note, so that there is no first one: leave `parent` out of one of them.',
+    [of('note', { page: ref('page') }, { parent: 'page' }), of('page', { note: ref('note') }, { parent: 'note' })],
+  ],
+])('%s', (sentence, aggregates) => {
+  expect(() => assemble(base, aggregates as never)).toThrow(new StartRefused(sentence));
+});

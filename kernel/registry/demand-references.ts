@@ -1,0 +1,64 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { type AnyAggregate, declarerOf } from '../declare/aggregate.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { oneOf, targetOf } from './names.ts';
+import type { Kind } from './registry.ts';
+
+type Assembled = { readonly user: AnyAggregate; readonly aggregates: readonly AnyAggregate[]; readonly domain: string };
+
+/** Refuses references that lead out of the domain, and parents under which nothing could be created. */
+export const demandReferences = (kinds: readonly Kind[], { user, aggregates, domain }: Assembled): void => {
+  const all = [user, ...aggregates];
+  const [wrong] = [
+    ...aggregates.filter((each) => declarerOf(each) !== declarerOf(user)).map(({ kind }) => `${kind}: it ${foreign(domain)}`),
+    ...all.flatMap((each) => strayingFrom(all, each)),
+    ...kinds.flatMap((kind) => wrongParent(kinds, kind).map((each) => `${kind.name}: ${each}`)),
+  ];
+  if (wrong !== undefined) throw new StartRefused(wrong);
+};
+
+const foreign = (domain: string): string =>
+  `was declared by another \`domain()\`, whose users and roles are not those of ${domain}: declare it by the \`aggregate\` of this one.`;
+
+const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggregate): readonly string[] =>
+  referencesIn(fields).flatMap(([name, def]) => {
+    const place = `${kind}: the reference ${name}`;
+    const target = all.find((each) => each.kind === targetOf(def));
+    if (target === undefined)
+      return [`${place} leads to ${targetOf(def)}, which is not in the domain: give it to \`assemble\`, or leave the reference out.`];
+    return typeof def.target === 'string' || def.target === target
+      ? []
+      : [`${place} leads to another ${target.kind} than the one in the domain: refer to that, or to it by its name.`];
+  });
+
+/** Of items as well. */
+const referencesIn = (fields: AnyAggregate['fields']): readonly (readonly [string, FieldDef])[] =>
+  Object.entries(fields).flatMap(([name, { def }]) => {
+    const ofItems = referencesIn(def.item ?? {}).map(([field, each]) => [`${name}.${field}`, each] as const);
+    return def.kind === 'ref' ? [[name, def] as const] : ofItems;
+  });
+
+/** It is created under its parent, so that this is there before. */
+const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
+  const { parent } = kind;
+  if (parent === undefined) return [];
+  const def = kind.fields[parent];
+  if (def?.kind !== 'ref') return [`the parent ${parent} is no reference of it: name one.`];
+  if (def.optional)
+    return [`the parent ${parent} is optional(), and everything is created under its parent: make it required, or leave \`parent\` out.`];
+  const above = aboveOf(kinds, [kind]);
+  return above.at(-1) === kind && above.length > 1
+    ? [
+        `the parent ${parent} leads back to ${oneOf(kind.name)}, by ${above.map(({ name }) => name).join(', ')}, so that there is no first one: leave \`parent\` out of one of them.`,
+      ]
+    : [];
+};
+
+/** What it stands under, up to what was there before. */
+const aboveOf = (kinds: readonly Kind[], passed: readonly [Kind, ...Kind[]]): readonly Kind[] => {
+  const at = passed.at(-1) ?? passed[0];
+  const def = at.parent === undefined ? undefined : at.fields[at.parent];
+  const next = kinds.find(({ name }) => def !== undefined && name === targetOf(def));
+  if (next === undefined) return passed;
+  return passed.includes(next) ? [...passed, next] : aboveOf(kinds, [...passed, next]);
+};

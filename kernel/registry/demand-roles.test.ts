@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
+import { domain } from '../declare/domain.ts';
+import { line } from '../declare/fields.ts';
+import { assemble } from './assemble.ts';
+
+test('what is added to users takes the place of nothing that every user has', () => {
+  for (const name of ['name', 'email', 'role'])
+    expect(() => domain({ name: 'tried', roles: ['clerk'], user: { fields: { [name]: line(9).optional() } } })).toThrow(
+      new StartRefused(`user: the field ${name} is one that every user has: give yours another name.`),
+    );
+  const fieldRights = { readPrivate: { reads: ['email'], anyone: true } } as never;
+  expect(() => domain({ name: 'tried', roles: ['clerk'], user: { fields: {}, fieldRights } })).toThrow(
+    new StartRefused('user: the right readPrivate is one that every user has: give yours another name.'),
+  );
+});
+
+test.each(['zz', 'admin', 'off'])('nobody can sign up as %s, which is no role', (signUp) => {
+  expect(() => assemble(domain({ name: 'tried', roles: ['clerk', 'chief'], signUp: signUp as 'clerk' }), [])).toThrow(
+    new StartRefused(`tried: users who sign up become ${signUp}, which is no role of it: name one of clerk, chief by \`signUp\`.`),
+  );
+});
+
+test.each([...WORDS_OF_RIGHTS])('the word of rights %s is no role', (word) => {
+  expect(() => assemble(domain({ name: 'tried', roles: ['clerk', word] }), [])).toThrow(
+    new StartRefused(`the role ${word} is a word of rights: give it another name.`),
+  );
+});
+
+test.each([
+  [['off'], 'the role off is the kernel’s'],
+  [['anonymous'], 'the role anonymous is the kernel’s'],
+  [['clerk', 'admin'], 'the role admin is the kernel’s'],
+  [['team lead'], 'user: the word team lead is not of the form'],
+])('the roles %j are refused', (roles, why) => {
+  expect(() => assemble(domain({ name: 'tried', roles: roles as [string] }), [])).toThrow(why.replace('’', "'"));
+});
+
+test.each([
+  [{ rights: { read: { anyone: true, boss: true } } }, 'note: the right read names boss'],
+  [
+    { rights: { read: { anyone: true } }, fieldRights: { readTitle: { reads: ['title'], boss: true } } },
+    'note: the right readTitle names boss',
+  ],
+  [{ rights: { read: { anyone: true, anonymous: true } } }, 'note: the right read names anonymous'],
+])('%#: a right of nobody is refused', (more, place) => {
+  const base = domain({ name: 'tried', roles: ['clerk'] });
+  const note = base.aggregate('note', {
+    fields: { title: line(9) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    ...more,
+  } as never);
+  expect(() => assemble(base, [note] as never)).toThrow(
+    new StartRefused(`${place}, which is no role of the domain: name one of clerk, admin, anyone or signedIn.`),
+  );
+});

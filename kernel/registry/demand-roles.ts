@@ -1,0 +1,32 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
+import type { Domain } from './registry.ts';
+
+/** Nobody, the kernel's own, and what closes the sign-up. */
+const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
+
+export const demandRoles = ({ name, roles, signUp }: Pick<Domain, 'name' | 'roles' | 'signUp'>): void => {
+  const [wrong] = roles.flatMap((role) => {
+    if (NO_ROLES.has(role)) return [`the role ${role} is the kernel's`];
+    return WORDS_OF_RIGHTS.has(role) ? [`the role ${role} is a word of rights`] : [];
+  });
+  if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
+  if (!roles.includes(signUp))
+    throw new StartRefused(
+      `${name}: users who sign up become ${signUp}, which is no role of it: name one of ${roles.join(', ')} by \`signUp\`.`,
+    );
+};
+
+/** A cell of nobody's would be passed over: what it grants, nobody has. */
+export const demandCells = ({ roles, kinds, views }: Domain): void => {
+  const named = roles.filter((role) => role !== 'anonymous');
+  const known = new Set([...named, ...WORDS_OF_RIGHTS]);
+  for (const { name, rights, fieldRights } of [...Object.values(kinds), ...views.map(({ asked }) => asked)])
+    for (const [right, row] of [...Object.entries(rights), ...Object.entries(fieldRights)]) {
+      const wrong = Object.keys(row).find((cell) => !known.has(cell));
+      if (wrong !== undefined)
+        throw new StartRefused(
+          `${name}: the right ${right} names ${wrong}, which is no role of the domain: name one of ${named.join(', ')}, anyone or signedIn.`,
+        );
+    }
+};

@@ -1,0 +1,21 @@
+import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
+
+/**
+ * What the same events come to in rows, beside what they hold and what tables say: the values that creations and added items begin with, and what
+ * each event does and sets. By names, so that it is found whether a part is another one or only new.
+ */
+export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Record<string, string>> => ({
+  ...initialOf(name, fields),
+  ...Object.assign({}, ...Object.values(lists).map((list) => initialOf(`${name}/${list.name}`, list.fields))),
+  ...Object.fromEntries(Object.values(events).map((event) => [event.type, effectOf(event)])),
+});
+
+const initialOf = (place: string, fields: Defs): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).map(([field, { initial = null }]) => [`${place}/${field}`, JSON.stringify(initial)]));
+
+const effectOf = ({ effect, list, sets, spec }: EventInfo): string => {
+  const inOrder = Object.entries(sets).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([effect, list?.name, inOrder.map(([field, value]) => [field, textOf(value)]), spec.quiet]);
+};
+
+const textOf = (value: unknown): unknown => (typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value);

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { line, ref, states } from '../declare/fields.ts';
+import { assemble } from '../registry/assemble.ts';
+import type { Kind } from '../registry/registry.ts';
+import { waysToCaller } from './ways.ts';
+
+const base = domain({ name: 'tasks', roles: ['member'] });
+const { aggregate, user } = base;
+const team = aggregate('team', {
+  fields: { name: line(9), lead: ref(user) },
+  events: { formed: { creates: ['name', 'lead'] } },
+  commands: { form: { emits: 'formed' } },
+  rights: { read: { anyone: true } },
+});
+const task = aggregate('task', {
+  owner: 'maker',
+  fields: {
+    maker: ref(user),
+    assignee: ref(user),
+    helper: ref(user).optional(),
+    checker: ref(user).optional(),
+    team: ref(team),
+    status: states('open', 'done'),
+  },
+  events: { made: { creates: ['assignee', 'helper', 'checker', 'team'] } },
+  commands: { make: { emits: 'made' } },
+  rights: { read: { member: ['own', { assignee: 'caller' }, { done: true, helper: { caller: true } }, { team: { lead: 'caller' } }] } },
+});
+const tasks = assemble(base, [team, task]);
+const ways = (kind: string) => waysToCaller(tasks, tasks.kinds[kind] as Kind);
+
+test('each reference by which a right to read names the caller, or leads to them, has an index; others have none', () => {
+  expect(ways('task')).toEqual(['assignee', 'helper', 'team']);
+  expect(ways('team')).toEqual(['lead']);
+});
+
+test('users are found by their own id, which needs none', () => expect(ways('user')).toEqual([]));
