@@ -27,8 +27,8 @@ type Connection = {
 type Reader = { readonly stage: Stage; readonly checks: Checks; readonly by: Actor };
 
 const PAGES = 4;
-/** So that there are several pages, and not too many. */
-export const sizeFor = (count: number): number => Math.max(1, Math.min(100, Math.ceil(count / PAGES)));
+/** So that there are several pages, and not too many; of two where that leaves more than one, as a page of one has no order. */
+export const sizeFor = (count: number): number => Math.max(count > 2 ? 2 : 1, Math.min(100, Math.ceil(count / PAGES)));
 /** A list that leads round in a circle ends here. */
 const PAGES_MAX = 200;
 
