@@ -1,6 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { startAll } from '../../all-roles.ts';
 import { startRole as startProjectorRole } from '../../projector/role.ts';
+import { startRole as startQueryRole } from '../../query/role.ts';
 import type { Host } from '../../testing/describe-domain/host.ts';
 import { createAdmin } from '../../testing/installation.ts';
 import { createTestFolder, startInProcess } from './in-process.ts';
@@ -21,4 +22,8 @@ export const hostOf = (domain: Domain): Omit<Host, 'runner'> => ({
     return { domain, admin, settings, fetch, url: started.url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
   },
   startProjector: (settings) => startInProcess(domain, settings, startProjectorRole),
+  async startQuery(given) {
+    const { settings, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, given, startQueryRole);
+    return { url: `http://127.0.0.1:${settings.PORT}`, [Symbol.asyncDispose]: dispose };
+  },
 });

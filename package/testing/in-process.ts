@@ -19,7 +19,7 @@ const STARTS_MAX = 3;
 
 /**
  * What a role starts, in this process, on a database and a folder of its own unless the settings name them. Its address stands in tokens, so the
- * port is chosen before the start; another program may take it in between.
+ * port is chosen before the start; another program may take it in between. A replica keeps the public address of the others.
  */
 export const startInProcess = async <Started>(domain: Domain, given: Settings, start: Start<Started>): Promise<InProcess<Started>> => {
   for (let attempt = 1; ; attempt += 1) {
@@ -44,7 +44,7 @@ const startOnce = async <Started>(domain: Domain, given: Settings, start: Start<
     NODE_ENV: 'test',
     METRICS_PORT: '0',
     PORT: port,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PUBLIC_URL: given.PUBLIC_URL ?? `http://127.0.0.1:${port}`,
   };
   const config = loadConfig(settings);
   signUpRoleOf(domain, config.signUp);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Host, Runner } from '../../testing/describe-domain/host.ts';
+import type { Settings } from '../../testing/installation.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startInstallation } from '../engines/installation.ts';
@@ -21,14 +22,14 @@ export const hostOf = (domain: Domain, file: string): Host => ({
   createFolder: temporaryDataDir,
   start: (settings) =>
     startInstallation({ settings: { ...settings, ...(file !== '' && { DOMAIN_FILE: file }) }, of: { domain, main: 'main.ts' } }),
-  async startProjector(settings) {
-    const projector = startRole('main.ts projector', settings);
-    try {
-      await projector.logged('Annals is ready.');
-      return projector;
-    } catch (error) {
-      await projector[Symbol.asyncDispose]();
-      throw error;
-    }
-  },
+  startProjector: (settings) => startReady('projector', settings),
+  startQuery: (settings) => startReady('query', settings),
 });
+
+const startReady = async (role: string, settings: Settings): Promise<AsyncDisposable & { readonly url: string }> => {
+  await using opening = new AsyncDisposableStack();
+  const started = opening.use(startRole(`main.ts ${role}`, settings));
+  const { url } = await started.logged('Annals is ready.');
+  const resources = opening.move();
+  return { url: String(url), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

@@ -7,6 +7,7 @@ import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
+import { isOfPerson, markNamed } from './personal.ts';
 import { findings } from './proof.ts';
 import type { Situation } from './situations.ts';
 import { isCrowded, MERGE, requestOf, type Stage } from './stage.ts';
@@ -36,7 +37,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
   const before = new Set((await search()).map(({ text }) => text));
   // What was refused in one state was taken in another.
   for (const [field, all] of marks)
-    checks.equal(
+    checks.of(field).equal(
       all.some((mark) => before.has(mark)),
       true,
       `${field} is found before its person is deleted`,
@@ -66,13 +67,6 @@ const TEXT = { kind: 'text', demanded: { safeParse: () => ({ success: true }) } 
 
 type Marking = { readonly person: number; readonly token: string; readonly marks: Map<string, string[]> };
 
-const isOfPerson = (kind: Kind, def: FieldDef): boolean => {
-  const of = def.personal?.of ?? kind.owner;
-  return (
-    def.personal !== undefined && (of === undefined || (kind.fields[of] !== undefined && targetOf(kind.fields[of] as FieldDef) === 'user'))
-  );
-};
-
 /** A form with a mark in each personal field, and the person wherever somebody is named. */
 const marked = async (
   stage: Stage,
@@ -86,7 +80,7 @@ const marked = async (
     const mark = isOfPerson(kind, def) ? markerOf(def, stage.random) : undefined;
     if (mark === undefined) continue;
     form[name] = mark;
-    const key = `${kind.name}.${command.list === undefined ? '' : `${command.list.name}.`}${name}`;
+    const key = markNamed(kind, command, name);
     marks.set(key, [...(marks.get(key) ?? []), mark]);
   }
   if (command.kind === 'create' && kind.owner !== undefined) form[wire(kind.owner, kind.fields[kind.owner])] = person;

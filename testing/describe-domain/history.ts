@@ -3,6 +3,7 @@ import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { itemsIn } from './forms.ts';
+import { checkByGraphql, momentsOf, statesOf } from './history-at.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
 import { toldIfKnown } from './told.ts';
@@ -10,10 +11,20 @@ import { stateOf } from './world.ts';
 
 /** What has happened to it is told to whoever may know, the latest first, and leads to how it was; so it was by its version, too. */
 export const checkHistory = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
-  const made = await stage.make(situation);
+  const made = await alone(() => stage.make(situation));
   await checkEntries(stage, checks, made);
-  await checkVersions(stage, checks, made);
+  await checkVersions(stage, checks.of(historiesOf(situation.kind)), made);
   await stage.unmake(made);
+};
+
+export const historiesOf = ({ name }: Kind): string => `what ${name} was at each version`;
+
+/** One after the other, so that what comes next in the log is the next version, and one too many or too few is seen. */
+let making: Promise<unknown> = Promise.resolve();
+const alone = <Value>(make: () => Promise<Value>): Promise<Value> => {
+  const made = making.then(make);
+  making = made.catch(() => undefined);
+  return made;
 };
 
 type Entry = { readonly version: number; readonly type: string; readonly _links: { readonly self?: { readonly href: string } } };
@@ -38,26 +49,32 @@ const checkEntries = async (stage: Stage, checks: Checks, made: Made): Promise<v
   }
 };
 
-/** By each version what the events up to then add up to. */
+/** At each version, cursor and time what the events up to then add up to. */
 const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<void> => {
   const { path, situation } = made;
   const { kind } = situation;
-  for (const [index, { after }] of situation.steps.flatMap(({ told }) => told).entries()) {
-    if (after.status !== 'present') continue;
-    const at = `?at=v${index + 1}`;
-    const { status, body } = await stage.read(`${path}${at}`, stage.admin);
-    checks.equal(status, 200, `${situation.name}${at}`);
-    checks.equal(comparable(kind, stateOf(kind, body)), comparable(kind, after.fields), `${situation.name}${at}`);
+  const states = statesOf(made);
+  // What follows from something else by itself, the search did not plan.
+  const moments = (await momentsOf(stage, made)).filter(({ version }) => version === undefined || states.has(version));
+  for (const { at, version } of moments) {
+    const after = version === undefined ? undefined : states.get(version);
+    const what = `${situation.name}?at=${at}`;
+    const { status, body, headers } = await stage.read(`${path}?at=${encodeURIComponent(at)}`, stage.admin);
+    checks.equal(status, after?.status === 'present' ? 200 : 404, what);
+    if (after?.status !== 'present') continue;
+    checks.equal(/^"(\d+)-/.exec(headers.get('etag') ?? '')?.[1], String(version), `the version of ${what}`);
+    checks.equal(comparable(kind, stateOf(kind, body)), comparable(kind, after.fields), what);
     for (const list of Object.values(kind.lists)) {
-      const items = await stage.read<readonly Row[]>(`${path}/${kebab(list.name)}${at}`, stage.admin);
+      const items = await stage.read<readonly Row[]>(`${path}/${kebab(list.name)}?at=${encodeURIComponent(at)}`, stage.admin);
       const wanted = itemsIn(after.fields, list).map((item) => plain(list.fields, item));
       checks.equal(
         items.body.map((item) => plain(list.fields, item)),
         wanted,
-        `${list.name} of ${situation.name}${at}`,
+        `${list.name} of ${what}`,
       );
     }
   }
+  await checkByGraphql(stage, checks, { made, moments });
 };
 
 /** Without what the search cannot know: ids, moments, and texts that are made anew because no two may be the same. */

@@ -19,4 +19,6 @@ export type Host = {
   start(settings: Settings): Promise<Installation>;
   /** The projector alone, where the settings say. */
   startProjector(settings: Settings): Promise<AsyncDisposable>;
+  /** Another replica of the query role, beside an installation that runs with these settings. */
+  startQuery(settings: Settings): Promise<AsyncDisposable & { readonly url: string }>;
 };

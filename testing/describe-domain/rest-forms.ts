@@ -35,7 +35,7 @@ type Sending = {
   readonly request: Request;
 };
 
-const requestFor = async (
+export const requestFor = async (
   { domain, read, admin }: Stage,
   { situation: { kind }, path, id, ids }: Made,
   command: CommandInfo,
@@ -60,7 +60,7 @@ const requestFor = async (
 const parentParameters = (kind: Kind): readonly string[] =>
   kind.parent === undefined ? [] : [wire(kind.parent, kind.fields[kind.parent])];
 
-const typeFor = (command: CommandInfo): { readonly type?: string } =>
+export const typeFor = (command: CommandInfo): { readonly type?: string } =>
   command.kind === 'edit' || command.kind === 'changeItem' ? { type: MERGE } : {};
 
 const checkRefusals = async ({ stage, checks, by, kind, command, request: [method, path] }: Sending): Promise<void> => {
@@ -75,7 +75,7 @@ const checkRefusals = async ({ stage, checks, by, kind, command, request: [metho
   };
   for (const [name, def] of fieldsOfForm(kind, command)) {
     const key = wire(name, def);
-    for (const wrong of wrongValuesOf(def)) {
+    for (const wrong of wrongValuesOf(def, stage.serial())) {
       const shown = JSON.stringify(wrong).slice(0, 40);
       await refused({ ...whole, [key]: wrong }, `/${key}`, `${key} ${shown}`);
     }

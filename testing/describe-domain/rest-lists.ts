@@ -2,6 +2,7 @@ import { targetOf } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { mayAs, UnknownCondition } from './declared.ts';
+import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { askingAs, openWorld, stateOf, type World } from './world.ts';
 
@@ -19,6 +20,7 @@ export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Prom
   }
   const [path] = lists;
   if (path !== undefined && kind.parent === undefined) await checkFilters({ stage, checks, kind, world, made, path });
+  await checkSortedPages(stage, checks, made);
   for (const one of made) await stage.unmake(one);
 };
 

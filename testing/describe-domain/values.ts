@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import * as z from 'zod';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Random } from '../random.ts';
+import { edgesOf, isWithin, limitsOf } from './edges.ts';
 
 /** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */
 export const fieldValue = (def: FieldDef, serial: number): unknown => {
@@ -11,21 +11,11 @@ export const fieldValue = (def: FieldDef, serial: number): unknown => {
   return found ?? null;
 };
 
-/** Of a form, with the reason that a client is to be told at the field. */
-export const wrongValuesOf = (def: FieldDef): readonly unknown[] =>
-  [
-    ...WRONG[def.kind],
-    ...(def.kind === 'text' ? TOO_LONG.filter(isOnlyTooLong(def)).slice(0, 1) : []),
-    ...(def.optional ? [] : [null]),
-  ].filter((value) => !(value === null && def.optional) && !def.demanded.safeParse(value).success);
-
-const isOnlyTooLong =
-  ({ demanded }: FieldDef) =>
-  (value: string): boolean =>
-    !demanded.safeParse(value).success;
-
-/** The shortest that is too long is taken. */
-const TOO_LONG = [21, 41, 81, 121, 201, 255, 1_001, 2_001, 2_049, 5_001, 10_001, 100_001].map((length) => 'a'.repeat(length));
+/** Of a form, with the reason that a client is to be told at the field: by what is said of the field, whatever the kernel makes of that. */
+export const wrongValuesOf = (def: FieldDef, serial: number): readonly unknown[] => {
+  const limits = limitsOf(def);
+  return [...WRONG[def.kind].filter((value) => !isWithin(limits, value)), ...edgesOf(def, serial).refused, ...(def.optional ? [] : [null])];
+};
 
 type Kind = FieldDef['kind'];
 /** Of another type, or outside every limit. */
@@ -53,6 +43,8 @@ export const markerOf = (def: FieldDef, random: Random): string | undefined => {
   const word = `mark${Array.from({ length: 16 }, () => random.pick(LETTERS)).join('')}`;
   return [word, word.slice(0, MARKER_CHARACTERS)].find((text) => def.demanded.safeParse(text).success);
 };
+/** Whether such a word is a value of the field at all. */
+export const hasRoom = (def: FieldDef): boolean => def.demanded.safeParse(LETTERS.slice(0, MARKER_CHARACTERS).join('')).success;
 const LETTERS = [...'abcdefghijkmnopqrstuvwxyz'];
 
 const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
@@ -80,9 +72,6 @@ const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
       return [];
   }
 };
-
-type Limits = { readonly minimum?: number; readonly maximum?: number; readonly pattern?: string; readonly items?: Limits };
-const limitsOf = ({ demanded }: FieldDef): Limits => z.toJSONSchema(demanded, { io: 'input', unrepresentable: 'any' }) as Limits;
 
 const integersOf = (def: FieldDef, serial: number): readonly number[] => {
   const { minimum = 0, maximum = 1_000 } = limitsOf(def);

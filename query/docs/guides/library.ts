@@ -35,6 +35,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'reads',
       'views',
       'hatches',
+      'planted',
       'dependencies',
     ],
   ],

@@ -5,7 +5,7 @@
 export type Fault = {
   readonly name: string;
   /** The test domain whose suite must fail. */
-  readonly domain: 'expenses' | 'helpdesk' | 'lending' | 'publishing';
+  readonly domain: 'expenses' | 'helpdesk' | 'lending' | 'publishing' | 'receipts' | 'requests' | 'rounds';
   /** A part of the name of the test that is tried first. */
   readonly by: string;
   readonly file: string;
@@ -99,8 +99,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'expenses',
     by: 'links are',
     file: 'query/kinds/links.ts',
-    from: 'return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) && isAllowed(resource);',
-    to: 'return (resource) => (holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined)) || true) && isAllowed(resource);',
+    from: 'return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);',
+    to: 'return (resource) => true && isAllowed(resource);',
   },
   {
     name: 'a link to an action that changes nothing',
@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
     domain: 'publishing',
     by: 'links are',
     file: 'query/kinds/links.ts',
-    from: "if (row[column] !== null) links[`un${rel}`] = { href, method: 'DELETE' };",
+    from: ", ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } })",
     to: '',
   },
   {
@@ -123,8 +123,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'publishing',
     by: 'links are',
     file: 'query/kinds/links.ts',
-    from: 'if (!isAllowed(resource)) return;',
-    to: '',
+    from: 'const isListed = isAsParent ? isReadable(resourceUnder(source, resource)) : hasAny;',
+    to: 'const isListed = true;',
   },
   {
     name: 'If-Match is not looked at',
@@ -265,7 +265,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'items are in no order',
     domain: 'expenses',
-    by: 'random queries',
+    by: 'lists of items',
     file: 'query/sources.ts',
     from: "...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),",
     to: '',
@@ -281,7 +281,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a list takes more than it may',
     domain: 'expenses',
-    by: 'links are',
+    by: 'lists of items',
     file: 'kernel/decide/items.ts',
     from: 'if (items.length >= list.max)',
     to: 'if (items.length > list.max)',
@@ -309,5 +309,93 @@ export const FAULTS: readonly Fault[] = [
     file: 'query/kinds/representation.ts',
     from: 'if (isSeen === undefined || isSeen(resource)) item[name] = read(row);',
     to: 'item[name] = read(row);',
+  },
+  {
+    name: 'what has ended stays in the sums of a view',
+    domain: 'rounds',
+    by: 'who follows a view',
+    file: 'kernel/rows/shares.ts',
+    from: "if (event.effect === 'ends' || effect?.kind === 'ends')",
+    to: "if (effect?.kind === 'ends')",
+  },
+  {
+    name: 'the stream of a view skips a row',
+    domain: 'rounds',
+    by: 'who follows a view',
+    file: 'query/views/changed-rows.ts',
+    from: 'const from = parameters.add(position);',
+    to: 'const from = parameters.add(position + 1);',
+  },
+  {
+    name: 'files of items that fewer may read are for all who may read the rest',
+    domain: 'receipts',
+    by: 'files can be',
+    file: 'query/uploads/visibility.ts',
+    from: 'return found.isForAll || each.part === undefined ? [] : [each.part.right];',
+    to: 'return [];',
+  },
+  {
+    name: 'a day is the one before',
+    domain: 'rounds',
+    by: 'just keeps to a limit',
+    file: 'shared/database/pool.ts',
+    from: 'if (oid === DATE) return (text: string) => text;',
+    to: 'if (oid === DATE) return (text: string) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
+  },
+  {
+    name: 'what is personal by a path is not sealed',
+    domain: 'rounds',
+    by: 'personal',
+    file: 'kernel/events/definitions.ts',
+    from: 'const fields = held.filter((name) => kind.fields[name]?.personal !== undefined);',
+    to: "const fields = held.filter((name) => kind.fields[name]?.personal !== undefined && !((kind.fields[name]?.personal?.of ?? '') in kind.persons));",
+  },
+  {
+    name: 'reactions leave out what items refer to',
+    domain: 'rounds',
+    by: 'what refers to something',
+    file: 'command/process-manager/fan-out.ts',
+    from: 'name: nameOf(name, type), cause }, reference: name }));',
+    to: 'name: nameOf(name, type), cause }, reference: name })).filter(({ reference }) => !reference.includes(`/`));',
+  },
+  {
+    name: 'a move by GraphQL leads to the end',
+    domain: 'expenses',
+    by: 'lists of items',
+    file: 'query/graphql/resolvers/item-mutations.ts',
+    from: 'return ({ before }) => ({ before: (before ?? null) === null ? null : idOfItem(items, before) });',
+    to: 'return () => ({ before: null });',
+  },
+  {
+    name: 'a page back is the wrong way round',
+    domain: 'helpdesk',
+    by: 'lists have',
+    file: 'query/lists/walk.ts',
+    from: 'const rows = isBackward ? nearest.toReversed() : nearest;',
+    to: 'const rows = nearest;',
+  },
+  {
+    name: 'a set takes one more than it may',
+    domain: 'helpdesk',
+    by: 'forms are',
+    file: 'kernel/declare/values.ts',
+    from: '    .array(of)\n    .max(max)',
+    to: '    .array(of)\n    .max(max + 1)',
+  },
+  {
+    name: 'characters that take two units count twice',
+    domain: 'helpdesk',
+    by: 'just keeps to a limit',
+    file: 'kernel/declare/values.ts',
+    from: 'for (const _ of value) characters += 1;',
+    to: 'characters = value.length;',
+  },
+  {
+    name: 'a timer goes off although what it waits for has happened',
+    domain: 'requests',
+    by: 'links are',
+    file: 'kernel/decide/timers.ts',
+    from: 'timer.unless === undefined ? and()',
+    to: 'timer.unless === undefined || true ? and()',
   },
 ];

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -6,18 +6,31 @@ import { fileURLToPath } from 'node:url';
 import { FAULTS, type Fault } from './faults.ts';
 
 /**
- * Plants one fault after the other in a copy of this checkout, and runs the suite that must find it: `npm run test:planted`,
- * with words of their names, or domains, for some of them. Prints a table, and ends with 1 if any is not found.
+ * Plants one fault after the other in copies of this checkout, and runs the suite that must find it: `npm run test:planted`, with words
+ * of their names, or domains, for some of them; `--workers 2` for so many at a time, `--first` for no more than the test that should
+ * find each. Prints a table, and ends with 1 if any is not found.
  */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LEFT_OUT = /^(?:\..*|node_modules|coverage)$/;
-const words = process.argv.slice(2);
+const { words, workers, isFirstOnly } = optionsOf(process.argv.slice(2));
 const chosen = FAULTS.filter(({ name, domain }) => words.length === 0 || words.some((word) => name.includes(word) || domain === word));
 
-const copy = mkdtempSync(join(tmpdir(), 'planted-'));
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
-cpSync(ROOT, copy, { recursive: true, filter: (path) => path === ROOT || !LEFT_OUT.test(basename(path)) });
-symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+function optionsOf(given: readonly string[]) {
+  const at = given.indexOf('--workers');
+  return {
+    workers: at < 0 ? 1 : Number(given[at + 1]),
+    isFirstOnly: given.includes('--first'),
+    words: given.filter((word, index) => !word.startsWith('--') && (at < 0 || index !== at + 1)),
+  };
+}
+
+const copyRoot = (): string => {
+  const copy = mkdtempSync(join(tmpdir(), 'planted-'));
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => path === ROOT || !LEFT_OUT.test(basename(path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+};
 
 /** Nothing where the text does not stand there exactly once. */
 const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
@@ -27,30 +40,44 @@ const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
 
 const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
 /** By which test it is found first: that which should, or any. */
-const runOn = ({ domain, by }: Fault): string | undefined => testOf(domain, ['-t', by]) ?? testOf(domain, []);
+const runOn = async (copy: string, { domain, by }: Fault): Promise<string | undefined> =>
+  (await testOf(copy, domain, ['-t', by])) ?? (isFirstOnly ? undefined : testOf(copy, domain, []));
 
-const testOf = (domain: string, named: readonly string[]): string | undefined => {
-  const { stdout, stderr, status } = spawnSync(
-    'npx',
-    ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.test.ts`],
-    { cwd: copy, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
-  );
-  const [, found] = / FAIL .*?\.test\.ts > (.*)/.exec(stdout + stderr) ?? [];
+const testOf = async (copy: string, domain: string, named: readonly string[]): Promise<string | undefined> => {
+  const args = ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.test.ts`];
+  const child = spawn('npx', args, { cwd: copy, env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+  const status = await new Promise<number | null>((resolve) => void child.once('close', resolve));
+  const [, found] = / FAIL .*?\.test\.ts > (.*)/.exec(printed) ?? [];
   return status === 0 ? undefined : (found ?? 'the start of the suite');
 };
 
+const checkPlaces = (): void => {
+  for (const fault of FAULTS)
+    if (plantedIn(readFileSync(join(ROOT, fault.file), 'utf8'), fault) === undefined)
+      throw new Error(`${fault.name}: ${fault.file} does not hold once: ${fault.from}`);
+};
+
+checkPlaces();
 console.log('| Fault | Suite | Found by |\n|---|---|---|');
 let missed = 0;
-for (const fault of chosen) {
-  const path = join(copy, fault.file);
-  const text = readFileSync(path, 'utf8');
-  const planted = plantedIn(text, fault);
-  if (planted === undefined) throw new Error(`${fault.name}: ${fault.file} does not hold once: ${fault.from}`);
-  writeFileSync(path, planted);
-  const found = runOn(fault);
-  writeFileSync(path, text);
-  if (found === undefined) missed += 1;
-  console.log(`| ${fault.name} | ${fault.domain} | ${found ?? '**not found**'} |`);
-}
+const queue = [...chosen];
+const work = async (): Promise<void> => {
+  const copy = copyRoot();
+  for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
+    const path = join(copy, fault.file);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, plantedIn(text, fault) ?? text);
+    const found = await runOn(copy, fault);
+    writeFileSync(path, text);
+    if (found === undefined) missed += 1;
+    console.log(`| ${fault.name} | ${fault.domain} | ${found ?? '**not found**'} |`);
+  }
+};
+await Promise.all(Array.from({ length: workers }, work));
 console.log(`\n${chosen.length - missed} of ${chosen.length} faults were found.`);
 process.exitCode = missed === 0 ? 0 : 1;

@@ -1,0 +1,4 @@
+import { describeDomain } from './describe-domain.ts';
+import { rounds } from './rounds.ts';
+
+describeDomain(rounds, { file: 'test/describe/rounds.ts' });

@@ -1,0 +1,93 @@
+import { type Reaction, reactionsIn } from '#kernel/decide/memberships.ts';
+import { kebab, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { until } from '../until.ts';
+import { freshBody } from './attempts.ts';
+import type { Checks } from './checks.ts';
+import { itemsIn } from './forms.ts';
+import type { Situation } from './situations.ts';
+import { type Made, requestOf, type Stage } from './stage.ts';
+import { giverOf } from './world.ts';
+
+/** As checks of it are counted. */
+const named = ({ kind, path, target, event, command }: Reaction): string =>
+  `${kind.name}: ${command.name} after ${target.name}.${event.name} by ${path}`;
+
+/** Those to what somebody can do by a command; of users, erasures are checked. */
+const reactionsTo = (domain: Domain): readonly (Reaction & { readonly cause: CommandInfo })[] =>
+  reactionsIn(domain).flatMap((reaction) => {
+    if (reaction.target.name === 'user' || reaction.when !== undefined) return [];
+    const cause = Object.values(reaction.target.commands).find(
+      ({ internal, events }) => !internal && events.length === 1 && events[0] === reaction.event,
+    );
+    return cause === undefined ? [] : [{ ...reaction, cause }];
+  });
+
+export const reactionsOf = (domain: Domain): readonly string[] => reactionsTo(domain).map(named);
+
+/** What something refers to comes to an event, and it does what it says that it does then. */
+export const checkReactions = async (stage: Stage, checks: Checks): Promise<void> => {
+  for (const reaction of reactionsTo(stage.domain))
+    for (const situation of stage.found.situations)
+      if (
+        situation.kind === reaction.kind &&
+        situation.later.length === 0 &&
+        !runsCode(situation) &&
+        refersIn(situation, reaction) !== undefined
+      )
+        await checkReaction({ stage, checks: checks.of(named(reaction)), reaction, cause: reaction.cause }, situation);
+};
+
+/** What code runs may be refused, and what an aggregate does afterwards waits for that. */
+const runsCode = ({ kind, steps }: Situation): boolean =>
+  steps.some(({ command }) => command.events.some(({ name }) => name in kind.react));
+
+type Reacting = { readonly stage: Stage; readonly checks: Checks; readonly reaction: Reaction; readonly cause: CommandInfo };
+
+/** What the search had there. */
+const refersIn = ({ state: { fields } }: Situation, { reference: { list, field } }: Reaction): number | undefined => {
+  const [planned] = list === undefined ? [fields[field]] : itemsIn(fields, list).map((item) => item[field === list.key ? 'id' : field]);
+  return typeof planned === 'number' ? planned : undefined;
+};
+
+const checkReaction = async ({ stage, checks, reaction, cause }: Reacting, situation: Situation): Promise<void> => {
+  const { target, command, reference } = reaction;
+  const made = await stage.make(situation);
+  const planned = refersIn(situation, reaction) ?? 0;
+  const id = made.ids.get(planned);
+  const of = stage.found.byId.get(planned);
+  if (id === undefined || of === undefined) return;
+  const referred: Made = { ...made, situation: of, id, path: `/${target.path}/${id}` };
+  const by = await giverOf(stage, referred, cause.name);
+  const [method, path] = requestOf(stage.domain, target, cause, { [`${target.name}Id`]: id });
+  const body = await freshBody(stage, target, cause);
+  const done = await stage.ask(method, path, { token: by.token, ...(body && { body }) });
+  // What it has come to before may not allow it.
+  if (done.status >= 300) return;
+  const look = async (): Promise<boolean> => isDone(await shownOf(stage, made, reaction), reaction, id);
+  const isSeen = await until(look, Boolean).catch(look);
+  checks.equal(isSeen, true, `${command.name} of ${made.path} after ${cause.name} of ${referred.path}, by ${reference.field}`);
+};
+
+type Shown = { readonly status: number; readonly state: Row; readonly items: readonly Row[] };
+
+const shownOf = async ({ read, admin }: Stage, { path }: Made, { reference: { list } }: Reaction): Promise<Shown> => {
+  const { status, body } = await read(path, admin);
+  const items = list === undefined ? undefined : await read<readonly Row[]>(`${path}/${kebab(list.name)}?limit=100`, admin);
+  return { status, state: body, items: Array.isArray(items?.body) ? items.body : [] };
+};
+
+/** Ended, without the item, or with what its events set. */
+const isDone = ({ status, state, items }: Shown, { command, reference: { list, field }, kind }: Reaction, id: number): boolean => {
+  if (command.kind === 'end') return status === 404;
+  if (command.kind === 'removeItem' && list !== undefined) {
+    const def = field === list.key ? list.id.def : list.fields[field];
+    return status === 200 && !items.some((item) => idOf(item[field] ?? item[wire(field, def)]) === id);
+  }
+  return command.events.every(({ sets }) => Object.entries(sets).every(([name, set]) => isSet(kind, state, { name, set })));
+};
+
+const isSet = ({ fields }: Kind, state: Row, { name, set }: { readonly name: string; readonly set: unknown }): boolean =>
+  fields[name]?.kind !== 'states' || state[name] === set;
+
+const idOf = (value: unknown): unknown => (typeof value === 'object' && value !== null ? (value as Row).id : value);

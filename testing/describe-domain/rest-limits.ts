@@ -1,0 +1,98 @@
+import { kebab, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import { freshBody } from './attempts.ts';
+import { type Before, beforeCommand } from './before.ts';
+import type { Checks } from './checks.ts';
+import { edgesOf } from './edges.ts';
+import { fieldsOfForm } from './forms.ts';
+import { requestFor, typeFor } from './rest-forms.ts';
+import type { Situation } from './situations.ts';
+import type { Made, Stage } from './stage.ts';
+import { giverOf, stateOf } from './world.ts';
+
+/** As checks of it are counted. */
+const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>
+  `the limits of ${[kind.name, ...(list === undefined ? [] : [list.name]), name].join('.')}`;
+
+/** The fields of forms that have limits. */
+export const limitedFields = (kind: Kind): readonly string[] => [
+  ...new Set(
+    Object.values(kind.commands).flatMap((command) =>
+      command.internal
+        ? []
+        : fieldsOfForm(kind, command).flatMap(([name, def]) =>
+            edgesOf(def, 0).taken.length > 0 ? [limitsOfField(kind, command, name)] : [],
+          ),
+    ),
+  ),
+];
+
+/** What just keeps to a limit is taken, by each command that says it, and is there when it is read. */
+export const checkLimits = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
+  const { kind, steps } = situation;
+  for (const command of Object.values(kind.commands)) {
+    if (command.internal || fieldsOfForm(kind, command).every(([, def]) => edgesOf(def, 0).taken.length === 0)) continue;
+    const creator = stage.actors.find(({ key }) => key === steps[0]?.actor) ?? stage.admin;
+    const [found] = command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
+    await checkCommand({ stage, checks, kind, command, before: found ?? (await beforeAny(stage, situation, command)) });
+  }
+};
+
+/** A command that leads to no state of its own is on no way that the search kept. */
+const beforeAny = async (stage: Stage, situation: Situation, command: CommandInfo): Promise<Before> => {
+  const made = await stage.make(situation);
+  const by = await giverOf(stage, made, command.name);
+  await stage.unmake(made);
+  return { situation, by };
+};
+
+type Sending = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly before: Before;
+};
+
+const checkCommand = async (sending: Sending): Promise<void> => {
+  const { stage, kind, command, before } = sending;
+  // One does for all of its children.
+  let made: Made | undefined;
+  for (const [name, def] of fieldsOfForm(kind, command))
+    for (const value of edgesOf(def, stage.serial()).taken) {
+      if (command.kind === 'create' || command.kind === 'edit') made ??= await stage.make(before.situation);
+      else made = await stage.make(before.situation);
+      await checkTaken(sending, made, { name, key: wire(name, def), value });
+      if (made !== undefined && command.kind !== 'create' && command.kind !== 'edit') await stage.unmake(made);
+    }
+  if (made !== undefined) await stage.unmake(made);
+};
+
+type Value = { readonly name: string; readonly key: string; readonly value: unknown };
+
+const checkTaken = async (
+  { stage, checks, kind, command, before: { by } }: Sending,
+  made: Made,
+  { name, key, value }: Value,
+): Promise<void> => {
+  const request = await requestFor(stage, made, command);
+  if (request === undefined) return;
+  const [method, path] = request;
+  const whole = (await freshBody(stage, kind, command)) ?? {};
+  const reply = await stage.ask(method, path, { token: by.token, body: { ...whole, [key]: value }, ...typeFor(command) });
+  const { errors = [] } = reply.body as { readonly errors?: readonly { readonly pointer?: string }[] };
+  const isRefused = reply.status === 422 && errors.some(({ pointer = '' }) => pointer === `/${key}` || pointer.startsWith(`/${key}/`));
+  const what = `${command.name} of ${kind.name} with ${key} ${JSON.stringify(value).slice(0, 40)}`;
+  checks.equal({ isRefused, body: reply.body }, { isRefused: false, body: reply.body }, what);
+  if (reply.status >= 300) return;
+  const headers = { 'consistency-token': reply.headers.get('consistency-token') ?? '' };
+  const self = command.kind === 'create' ? `/${kind.path}/${String((reply.body as Row).id)}` : made.path;
+  const { list } = command;
+  const shown = list === undefined ? self : `${self}/${kebab(list.name)}?limit=100`;
+  const { body, status } = await stage.session.read<Row | readonly Row[]>(shown, { token: by.token, headers });
+  // Who may write it need not be able to read it.
+  if (status !== 200) return;
+  const states = [body].flat().map((each) => stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each));
+  const isThere = states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
+  checks.of(limitsOfField(kind, command, name)).equal(isThere, true, `${what} is there`);
+};
