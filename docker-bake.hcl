@@ -3,7 +3,7 @@
 #   docker buildx bake -f docker-bake.hcl local           for this machine alone, as `annals`
 # By its name, because bake would read docker-compose.yml as well, which asks for .env.
 variable "REGISTRY" { default = "annals" }
-variable "VERSION" { default = "0.1.0" }
+variable "VERSION" { default = "0.2.0" }
 variable "REVISION" { default = "" }
 # The address of the repository.
 variable "SOURCE" { default = "" }

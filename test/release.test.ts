@@ -29,6 +29,7 @@ test('npm version writes the version wherever it stands, commits and tags; npm r
   expect((await run('git', ['status', '--porcelain'], inClone)).stdout).toBe('');
   expect(await read('CHANGELOG.md')).toMatch(/^# Changes\n\n## Unreleased\n\n## 9\.8\.7 \(\d{4}-\d\d-\d\d\)\n\n- /);
   expect(await read('deploy/helm/annals/Chart.yaml')).toMatch(/^version: 9\.8\.7\nappVersion: 9\.8\.7$/m);
+  expect(await read('docker-bake.hcl')).toContain('variable "VERSION" { default = "9.8.7" }');
   expect(await read('docs/project.md')).toContain(
     '/create-annals-9.8.7.tgz -- create-annals my-app --aggregate invoice --annals $ANNALS/annals-9.8.7.tgz\n',
   );

@@ -12,6 +12,7 @@ const day = new Date().toISOString().slice(0, 10);
 const EDITS: Readonly<Record<string, (text: string) => string>> = {
   'CHANGELOG.md': (text) => release(text, version, day),
   'deploy/helm/annals/Chart.yaml': (text) => text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`),
+  'docker-bake.hcl': (text) => text.replace(/^(variable "VERSION" \{ default = )"[^"]*"/m, `$1"${version}"`),
   'docs/project.md': (text) => text.replaceAll(/\bannals-\d+\.\d+\.\d+[\w.-]*\.tgz/g, `annals-${version}.tgz`),
 };
 
