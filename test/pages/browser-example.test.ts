@@ -182,7 +182,9 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     const cursors = await hold(other, '/graphql');
     const streams = new Set<unknown>();
     other.on('request', (request) => void (request.url().includes('/events?') && request.method() === 'GET' && streams.add(request)));
-    for (const end of ['requestfinished', 'requestfailed'] as const) other.on(end, (request) => void streams.delete(request));
+    const ended = (request: unknown) => void streams.delete(request);
+    other.on('requestfinished', ended);
+    other.on('requestfailed', ended);
     await signIn(one);
     await eventually(cursors.asked).toBe(1);
     await one.getByRole('button', { name: 'Sign out' }).click();
