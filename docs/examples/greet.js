@@ -46,14 +46,16 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.
 /** Only a missing file means a first run. To begin at the cursor of now because the file cannot be read would skip events. */
 const saved = async () => {
   try {
-    return await readFile(file, 'utf8');
+    const cursor = await readFile(file, 'utf8');
+    if (cursor === '') throw new Error(`${file} is empty: restore it, or remove it to begin now`);
+    return cursor;
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   }
 };
 
-const after = (await saved()) || (await begin());
+const after = (await saved()) ?? (await begin());
 console.error('following after', after);
 try {
   for await (const event of client.follow({ types: ['article.published'], after }, { signal: stopping.signal })) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -127,4 +127,10 @@ test('a cursor that cannot be read is no first run', async () => {
   await symlink(join(folder, 'loop.cursor'), join(folder, 'loop.cursor'));
   await using job = startExample(command('loop.cursor'), environment);
   expect(await until(job.complaints, (text) => /following after|ELOOP/.test(text), DEADLINE_MS)).toContain('ELOOP');
+});
+
+test('an empty cursor is no first run', async () => {
+  await writeFile(join(folder, 'empty.cursor'), '');
+  await using job = startExample(command('empty.cursor'), environment);
+  expect(await until(job.complaints, (text) => /following after|Error/.test(text), DEADLINE_MS)).toContain('empty.cursor is empty');
 });
