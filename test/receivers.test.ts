@@ -1,3 +1,4 @@
+// Over 200 lines, because every receiver is held to the same list.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,15 +22,17 @@ const DEADLINE_MS = 20_000;
 
 type Receiver = AsyncDisposable & { readonly url: string; received(): readonly string[]; complaints(): string };
 
+type Environment = Readonly<Record<string, string>>;
+
 /** As the page says to start it. */
-const startShown = (command: string): Promise<Receiver> => {
+const startShown = (command: string, environment?: Environment): Promise<Receiver> => {
   expect(PAGE).toContain(`\n${command}\n`);
-  return startListening(command);
+  return startListening(command, environment);
 };
 
-const startListening = async (command: string): Promise<Receiver> => {
+const startListening = async (command: string, environment: Environment = {}): Promise<Receiver> => {
   const port = await freePort();
-  const example: Example = startExample(command, { WEBHOOK_SECRET: `${SECRET} ${FORMER}`, PORT: String(port) });
+  const example: Example = startExample(command, { WEBHOOK_SECRET: `${SECRET} ${FORMER}`, PORT: String(port), ...environment });
   await until(example.complaints, (text) => text.includes('listening'), DEADLINE_MS);
   return {
     url: `http://127.0.0.1:${port}/hooks`,
@@ -82,13 +85,16 @@ const hasPython = (): boolean => {
   }
 };
 
-const RECEIVERS: readonly (readonly [name: string, start: () => Promise<Receiver>])[] = [
-  ['receive-webhook.js', () => startShown('node docs/examples/receive-webhook.js')],
-  ...(hasPython() ? [['receive-webhook.py', () => startShown('python3 docs/examples/receive-webhook.py')] as const] : []),
-  ['receive-webhook-express.js', () => startShown('node docs/examples/receive-webhook-express.js')],
-  ['receive-webhook-next.js', () => startListening('node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js')],
-  ['receive-webhook.sh', startCgi],
+const ROUTE_HANDLER = 'node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js';
+const SERVERS: readonly (readonly [name: string, start: (environment?: Environment) => Promise<Receiver>])[] = [
+  ['receive-webhook.js', (environment) => startShown('node docs/examples/receive-webhook.js', environment)],
+  ...(hasPython()
+    ? [['receive-webhook.py', (environment?: Environment) => startShown('python3 docs/examples/receive-webhook.py', environment)] as const]
+    : []),
+  ['receive-webhook-express.js', (environment) => startShown('node docs/examples/receive-webhook-express.js', environment)],
+  ['receive-webhook-next.js', (environment) => startListening(ROUTE_HANDLER, environment)],
 ];
+const RECEIVERS = [...SERVERS, ['receive-webhook.sh', startCgi] as const];
 
 type Sent = {
   readonly id?: string;
@@ -153,13 +159,42 @@ describe.each(RECEIVERS)('%s', (_, start) => {
   });
 });
 
-test.each(RECEIVERS.filter(([name]) => !name.endsWith('.sh')))('%s does once what comes twice', async (_, start) => {
+test.each(SERVERS)('%s does once what comes twice', async (_, start) => {
   await using receiver = await start();
   const { id } = await send(receiver.url);
   expect((await send(receiver.url, { id })).status).toBeLessThan(300);
   const { id: last } = await send(receiver.url);
   const received = await until(receiver.received, (ids) => ids.includes(last), DEADLINE_MS);
   expect(received).toEqual([id, last]);
+});
+
+const FAILING_ONCE = {
+  NODE_OPTIONS: `--import=${new URL('./engines/fail-once/fail-once.ts', import.meta.url).href}`,
+  PYTHONPATH: `${ROOT}test/engines/fail-once`,
+};
+
+test.each(SERVERS)('%s does what has failed when it is retried, and then once', async (_, start) => {
+  await using receiver = await start(FAILING_ONCE);
+  const id = `fails-once-${randomUUID()}`;
+  expect((await send(receiver.url, { id })).status, receiver.complaints()).toBe(500);
+  for (let attempt = 2; attempt <= 3; attempt++) expect((await send(receiver.url, { id })).status, receiver.complaints()).toBeLessThan(300);
+  const { id: last } = await send(receiver.url);
+  const received = await until(receiver.received, (ids) => ids.includes(last), DEADLINE_MS);
+  expect(received).toEqual([id, last]);
+});
+
+test.each(SERVERS.filter(([name]) => name !== 'receive-webhook-next.js'))('%s does not start without a secret', async (name) => {
+  const command = `${name.endsWith('.py') ? 'python3' : 'node'} docs/examples/${name}`;
+  await using receiver = startExample(command, { WEBHOOK_SECRET: ' ', PORT: String(await freePort()) });
+  expect(await until(receiver.complaints, (text) => /WEBHOOK_SECRET|listening/.test(text), DEADLINE_MS)).toContain(
+    'WEBHOOK_SECRET is missing',
+  );
+});
+
+test('receive-webhook-next.js fails without a secret, so that nothing is lost', async () => {
+  await using receiver = await startListening(ROUTE_HANDLER, { WEBHOOK_SECRET: '' });
+  expect(await send(receiver.url)).toMatchObject({ status: 500 });
+  expect(receiver.complaints()).toContain('WEBHOOK_SECRET is missing');
 });
 
 test('send-webhook.sh sends what a receiver takes, and with another secret what it does not', async () => {

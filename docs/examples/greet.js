@@ -24,6 +24,9 @@ const begin = async () => {
   return cursor;
 };
 
+/** Codes and not statuses: a proxy answers 404 too. */
+const GONE = ['article_not_found', 'article_deleted', 'article_not_published'];
+
 const greet = async ({ id, data }) => {
   const text = 'Congratulations on your article.';
   try {
@@ -31,7 +34,7 @@ const greet = async ({ id, data }) => {
     return await client.articles.of(data.articleId).comments.create({ text }, { idempotencyKey: `greet-${id}` });
   } catch (error) {
     // Deleted or unpublished since. Anything else ends the job, which its supervisor starts again.
-    if (client.isProblem(error) && (error.status === 404 || error.code === 'article_not_published')) return undefined;
+    if (client.isProblem(error, ...GONE)) return undefined;
     throw error;
   }
 };
@@ -40,7 +43,19 @@ const greet = async ({ id, data }) => {
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
 
-const after = (await readFile(file, 'utf8').catch(() => '')) || (await begin());
+/** Only a missing file means a first run. To begin at the cursor of now because the file cannot be read would skip events. */
+const saved = async () => {
+  try {
+    const cursor = await readFile(file, 'utf8');
+    if (cursor === '') throw new Error(`${file} is empty: restore it, or remove it to begin now`);
+    return cursor;
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const after = (await saved()) ?? (await begin());
 console.error('following after', after);
 try {
   for await (const event of client.follow({ types: ['article.published'], after }, { signal: stopping.signal })) {

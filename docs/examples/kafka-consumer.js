@@ -6,7 +6,12 @@ const { KAFKA_BROKERS = 'localhost:9092', KAFKA_TOPIC = 'annals.changes' } = pro
 const [, , file = 'kafka-consumer.position'] = process.argv;
 
 /** Messages may come again, and late; what is not above this has been dealt with. */
-let last = Number(await readFile(file, 'utf8').catch(() => '-1'));
+let last = Number(
+  await readFile(file, 'utf8').catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+    return '-1';
+  }),
+);
 
 const kafka = new Kafka({
   clientId: 'follower',

@@ -29,14 +29,19 @@ const isGenuine = (headers, body) => {
   });
 };
 
-/** What has come already. Yours is a table, written in one transaction with whatever you do about an event. */
+/** What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event. */
 const seen = new Set();
 
-const receive = (body) => {
-  const event = JSON.parse(body);
-  if (seen.has(event.id)) return;
-  seen.add(event.id);
+/** What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever works off the table. */
+const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
+};
+
+/** Marks an event after its work: if the work fails, the answer is 500, and the retry does it. */
+const receive = async (event) => {
+  if (seen.has(event.id)) return;
+  await handle(event);
+  seen.add(event.id);
 };
 
 const server = createServer(async (request, response) => {
@@ -50,11 +55,10 @@ const server = createServer(async (request, response) => {
     }
     const body = Buffer.concat(chunks);
     if (!isGenuine(request.headers, body)) return response.writeHead(401).end();
-    // What takes long is done after the answer, for which there are 15 seconds, by whatever works off the table.
-    receive(body);
+    await receive(JSON.parse(body));
     response.writeHead(204).end();
   } catch (error) {
-    // It is sent again.
+    // Annals retries.
     console.error(error);
     response.writeHead(500).end();
   }

@@ -8,9 +8,10 @@ import json
 import os
 import sys
 import time
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRETS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ["WEBHOOK_SECRET"].split()]
+SECRETS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ.get("WEBHOOK_SECRET", "").split()]
 PORT = int(os.environ.get("PORT", "8080"))
 
 # What is older was perhaps seen on its way, and is sent again by somebody else.
@@ -30,16 +31,21 @@ def is_genuine(headers, body):
     return any(hmac.compare_digest(one.encode(), other.encode()) for one in expected for other in given)
 
 
-# What has come already. Yours is a table, written in one transaction with whatever you do about an event.
+# What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event.
 seen = set()
 
 
-def receive(body):
-    event = json.loads(body)
+def handle(event):
+    """What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever works off the table."""
+    print(event["id"], event["type"], event["subject"], flush=True)
+
+
+def receive(event):
+    """Marks an event after its work: if the work fails, the answer is 500, and the retry does it."""
     if event["id"] in seen:
         return
+    handle(event)
     seen.add(event["id"])
-    print(event["id"], event["type"], event["subject"], flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -54,8 +60,12 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         if not is_genuine(self.headers, body):
             return self.answer(401)
-        # What takes long is done after the answer, for which there are 15 seconds, by whatever works off the table.
-        receive(body)
+        try:
+            receive(json.loads(body))
+        except Exception:
+            # Annals retries.
+            traceback.print_exc()
+            return self.answer(500)
         self.answer(200)
 
     def answer(self, status):
@@ -67,6 +77,8 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
+if not SECRETS:
+    sys.exit("WEBHOOK_SECRET is missing")
 server = ThreadingHTTPServer(("", PORT), Receiver)
 print(f"listening on http://localhost:{PORT}", file=sys.stderr, flush=True)
 server.serve_forever()

@@ -9,6 +9,7 @@ answer() {
   exit 0
 }
 
+[ -n "$WEBHOOK_SECRET" ] || answer 500
 body=$(mktemp) && trap 'rm -f "$body"' EXIT || answer 500
 [ "${CONTENT_LENGTH:-0}" -le "$body_bytes_max" ] || answer 413
 # The bytes as they come: a variable of the shell would lose some.
@@ -35,6 +36,6 @@ is_genuine() {
 }
 
 is_genuine || answer 401
-# What you do about it comes here, once for each id; what takes long, after the answer.
+# What you do about it comes here, once for each id, before the answer; if it fails, answer 500, and Annals retries.
 echo "$id $(cat "$body")" >&2
 answer 204

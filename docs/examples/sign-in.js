@@ -36,12 +36,12 @@ const waitForBrowser = async () => {
   console.log(`Open ${server.authorization_endpoint}?${new URLSearchParams(question)}`);
   for (;;) {
     const [request, response] = await once(listener, 'request');
-    const { pathname, searchParams } = new URL(request.url, redirect);
-    const isIt = pathname === redirect.pathname;
+    const asked = URL.parse(request.url, redirect);
+    const isIt = asked?.pathname === redirect.pathname;
     response.writeHead(isIt ? 200 : 404, { 'content-type': 'text/plain' }).end(isIt ? 'Thank you. Go back to the terminal.' : '');
     if (!isIt) continue;
     listener.close();
-    return searchParams;
+    return asked.searchParams;
   }
 };
 

@@ -1,11 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What is written into a project: the texts by their paths. */
 export type Files = Readonly<Record<string, string>>;
 
 const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url));
+/** With the slashes of the patterns below, also on Windows. */
+export const slashed = (path: string): string => path.replaceAll('\\', '/');
 /** npm leaves out of a package what is called so. */
 const NAMES = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
 const OF_AGGREGATE = /^domain\/note(?:\.test)?\.ts$/;
@@ -22,13 +24,16 @@ const filled = (text: string, { aggregate, project }: Wanted): string => {
     .replaceAll('my-app', project);
 };
 
+/** What a file of the template is called in a project. */
+export const pathInProject = (path: string, aggregate: string): string =>
+  Object.hasOwn(NAMES, path) ? NAMES[path as keyof typeof NAMES] : path.replace('/note.', `/${aggregate}.`);
+
 const read = async (isWanted: (path: string) => boolean, wanted: Wanted): Promise<Files> => {
   const entries = await readdir(TEMPLATE, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(TEMPLATE.length));
-  const texts = paths.filter(isWanted).map(async (path) => {
-    const named = Object.hasOwn(NAMES, path) ? NAMES[path as keyof typeof NAMES] : path.replace('/note.', `/${wanted.aggregate}.`);
-    return [named, filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted)] as const;
-  });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => slashed(relative(TEMPLATE, join(entry.parentPath, entry.name))));
+  const texts = paths
+    .filter(isWanted)
+    .map(async (path) => [pathInProject(path, wanted.aggregate), filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted)] as const);
   return Object.fromEntries(await Promise.all(texts));
 };
 
@@ -38,8 +43,9 @@ export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
   return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []).filter((word) => word !== 'note'));
 };
 
-export const filesOfAggregate = (aggregate: string): Promise<Files> =>
-  read((path) => OF_AGGREGATE.test(path), { aggregate, project: 'my-app' });
+export const isOfAggregate = (path: string): boolean => OF_AGGREGATE.test(path);
+
+export const filesOfAggregate = (aggregate: string): Promise<Files> => read(isOfAggregate, { aggregate, project: 'my-app' });
 
 type Needed = Record<'dependencies' | 'devDependencies', Files> & {
   /** Of which packages npm may run the scripts of their installation. */

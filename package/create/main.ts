@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
-import { access, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { filesOfProject, wordsOfTemplate } from './files.ts';
+import { type Files, filesOfProject, wordsOfTemplate } from './files.ts';
+import { whyNotInstalled } from './install.ts';
 import { whyNoAggregate, whyNoProject } from './names.ts';
 
 // `npm create annals my-app`: a project of one's own, with one aggregate.
@@ -49,7 +49,7 @@ const read = () => {
   }
 };
 
-/** Who ends the questions by Ctrl+C or Ctrl+D. */
+/** By Ctrl+C, or by Ctrl+D at a question. */
 class Interrupted extends Error {}
 
 /** Asks where somebody can answer, and takes what is suggested otherwise. */
@@ -96,46 +96,40 @@ const bringAlong = async (annals: string, folder: string): Promise<void> => {
   await copyFile(annals, join(folder, VENDOR, basename(annals)));
 };
 
-const npm = (folder: string, ...args: readonly string[]) =>
-  spawnSync('npm', ['--loglevel=error', ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  });
-
-/** npm tries each of many packages again and again, for minutes; who has no network is told at once, or served by the cache. */
-const ONLINE = ['--fetch-retries=1', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
-const UNREACHABLE = /^(?:EAI_AGAIN|ECONN\w+|ENETUNREACH|EHOSTUNREACH|ENOTFOUND|ENOTCACHED|ETIMEDOUT|ERR_SOCKET_TIMEOUT)$/;
-
-const UNKNOWN = new Set(['E404', 'ETARGET']);
-
-const codeIn = (text: string): string => /^npm error code (\w+)/m.exec(text)?.[1] ?? '';
-
-/** Why npm could not, in one sentence; undefined if it could. */
-const whyNotInstalled = (folder: string): string | undefined => {
-  const online = npm(folder, 'install', ...ONLINE);
-  if (online.status === 0) return undefined;
-  const code = codeIn(online.stderr ?? '');
-  if (UNREACHABLE.test(code)) {
-    if (npm(folder, 'install', '--offline').status === 0) return undefined;
-    return `npm cannot reach its registry (${code}), and has not kept all that the project needs: run npm install in ${folder} when there is a network.`;
-  }
-  if (UNKNOWN.has(code)) {
-    const [, missing = 'something that the project needs'] = /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(online.stderr ?? '') ?? [];
-    return `npm does not know ${missing}: give --annals a version that there is, or a tarball. ${folder} was made; remove it.`;
-  }
-  return `${online.stderr ?? ''}npm could not install what the project needs. Run npm install in ${folder} again.`;
+type Project = {
+  readonly folder: string;
+  readonly files: Files;
+  readonly annals: string;
+  readonly aggregate: string;
+  readonly isInstalled: boolean;
 };
 
-const install = (folder: string, aggregate: string): void => {
+const writeProject = async ({ folder, files, annals, aggregate, isInstalled }: Project, signal: AbortSignal): Promise<void> => {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  await bringAlong(annals, folder);
+  signal.throwIfAborted();
+  if (!isInstalled) return;
   process.stdout.write('Installing …\n');
-  const why = whyNotInstalled(folder);
-  if (why !== undefined) throw new Refused(why);
-  // What the kernel does not serve is told now rather than by the first start.
-  const described = npm(folder, 'run', '--silent', 'annals', '--', 'domain', 'describe', aggregate);
-  if (described.status !== 0)
-    throw new Refused(`${described.stderr.trim()}\n${folder} was made: change domain/${aggregate}.ts there, or remove it and begin anew.`);
+  demand(await whyNotInstalled(folder, aggregate, signal));
+};
+
+/** Ctrl+C leaves nothing behind that the next run would refuse. */
+const makeProject = async (project: Project): Promise<void> => {
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort(new Interrupted()));
+  const { folder } = project;
+  const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
+  try {
+    await writeProject(project, interruption.signal);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    if (isNew) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    else process.stderr.write(`${folder} was there before, so what was written into it is left: empty it before you begin again.\n`);
+    throw error;
+  }
 };
 
 const create = async (): Promise<void> => {
@@ -161,12 +155,7 @@ const create = async (): Promise<void> => {
       scarfSettings: packageJson.scarfSettings,
     },
   );
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
-  await bringAlong(values.annals, folder);
-  if (!values['no-install']) install(folder, aggregate);
+  await makeProject({ folder, files, annals: values.annals, aggregate, isInstalled: !values['no-install'] });
   process.stdout.write(`
 ${project} is in ${folder}. Next:
 

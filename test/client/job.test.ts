@@ -1,4 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,8 +19,8 @@ const open = new AsyncDisposableStack();
 let installation: Installation;
 let ada: Person;
 let environment: Record<string, string>;
-let file: string;
-let command: string;
+let folder: string;
+let command: (file: string) => string;
 
 beforeAll(async () => {
   installation = open.use(await startInstallation());
@@ -31,10 +34,9 @@ beforeAll(async () => {
   // Signs in once it is known, so that the job need not wait.
   await people.tokenOf({ clientId: 'greeter', secret });
   environment = { ANNALS_URL: installation.origin, CLIENT_ID: 'greeter', CLIENT_SECRET: secret };
-  const folder = await mkdtemp(join(tmpdir(), 'annals-'));
+  folder = await mkdtemp(join(tmpdir(), 'annals-'));
   open.defer(() => rm(folder, { recursive: true }));
-  file = join(folder, 'greet.cursor');
-  command = line('node docs/examples/greet.js').replace('greet.cursor', file);
+  command = (file) => line('node docs/examples/greet.js').replace('greet.cursor', join(folder, file));
 });
 afterAll(() => open.disposeAsync());
 
@@ -42,7 +44,7 @@ const clientOf = () => createClient<typeof publishing>({ url: installation.origi
 
 test('each article has one comment, wherever the job was killed', async () => {
   const client = clientOf();
-  const first = startExample(command, environment);
+  const first = startExample(command('greet.cursor'), environment);
   await until(first.complaints, (text) => text.includes('following after'), DEADLINE_MS);
   await first.kill('SIGKILL');
   const articles: number[] = [];
@@ -50,7 +52,7 @@ test('each article has one comment, wherever the job was killed', async () => {
     articles.push((await client.articles.create({ title: `Article ${index}`, body: '', publish: true })).id);
   const cursors: string[] = [];
   while (new Set(cursors).size < ARTICLES) {
-    await using job = startExample(command, environment);
+    await using job = startExample(command('greet.cursor'), environment);
     // Between the comment and the cursor that is saved, or a little later.
     await until(
       () => [job.cursors().length, job.complaints()],
@@ -68,9 +70,67 @@ test('it goes on after an article that is gone, and ends when it is told to', as
   const gone = await client.articles.create({ title: 'Gone', body: '', publish: true });
   await client.articles.delete(gone.id);
   const { id } = await client.articles.create({ title: 'There', body: '', publish: true });
-  await using job = startExample(command, environment);
+  await using job = startExample(command('greet.cursor'), environment);
   const comments = () => Array.fromAsync(client.articles.of(id).comments.list());
   await until(comments, ({ length }) => length === 1, DEADLINE_MS);
   await job.kill('SIGTERM');
   expect(job.complaints()).not.toContain('Error');
+});
+
+/** In front of Annals, and without a way to comments. */
+const startProxy = async () => {
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith('/comments')) return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+    const { method, headers } = request;
+    const onward = ask(`${installation.origin}${request.url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    return request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
+
+test('what a proxy does not find is not gone', async () => {
+  const first = startExample(command('proxy.cursor'), environment);
+  await until(first.complaints, (text) => text.includes('following after'), DEADLINE_MS);
+  await first.kill();
+  const client = clientOf();
+  const { id } = await client.articles.create({ title: 'Behind a proxy', body: '', publish: true });
+  await using proxy = await startProxy();
+  await using misled = startExample(command('proxy.cursor'), { ...environment, ANNALS_URL: proxy.url });
+  const ended = await until(
+    () => ({ greeted: misled.cursors(), complaints: misled.complaints() }),
+    ({ greeted, complaints }) => greeted.length > 0 || complaints.includes('unexpected_answer'),
+    DEADLINE_MS,
+  );
+  expect(ended.greeted).toEqual([]);
+  await using job = startExample(command('proxy.cursor'), environment);
+  await until(
+    () => Array.fromAsync(client.articles.of(id).comments.list()),
+    ({ length }) => length === 1,
+    DEADLINE_MS,
+  );
+  expect(job.complaints()).not.toContain('Error');
+});
+
+test('a cursor that cannot be read is no first run', async () => {
+  await symlink(join(folder, 'loop.cursor'), join(folder, 'loop.cursor'));
+  await using job = startExample(command('loop.cursor'), environment);
+  expect(await until(job.complaints, (text) => /following after|ELOOP/.test(text), DEADLINE_MS)).toContain('ELOOP');
+});
+
+test('an empty cursor is no first run', async () => {
+  await writeFile(join(folder, 'empty.cursor'), '');
+  await using job = startExample(command('empty.cursor'), environment);
+  expect(await until(job.complaints, (text) => /following after|Error/.test(text), DEADLINE_MS)).toContain('empty.cursor is empty');
 });

@@ -113,6 +113,12 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
       await page.getByRole('link', { name: 'Notes on the engine' }).click();
       await page.getByRole('heading', { name: 'Notes on the engine' }).waitFor();
       await look('2-article');
+      await eventually(() => page.title()).toBe('Notes on the engine – Reading room');
+      await page.getByRole('link', { name: 'All articles' }).click();
+      await eventually(() => page.evaluate('document.activeElement.textContent')).toBe('Articles');
+      expect(await page.title()).toBe('Reading room');
+      await page.getByRole('link', { name: 'Notes on the engine' }).click();
+      await eventually(() => page.evaluate('document.activeElement.textContent')).toBe('Notes on the engine');
       await signIn(page);
       expect(page.url()).toBe(`${example.url}/#/articles/${article}`);
       const text = `Read on a ${size}`;
@@ -125,6 +131,73 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
       await eventually(() => page.getByLabel('Your comment').isVisible()).toBe(false);
       expect(complaints).toEqual([]);
     });
+  });
+
+  test('an address that is none does not end the server of the page', async () => {
+    expect((await fetch(`${example.url}//`)).status).toBe(400);
+    expect((await fetch(example.url)).status).toBe(200);
+  });
+
+  test('without an answer of the server, there is still the button to sign in', async () => {
+    await context.route(`${installation.origin}/**`, (route) => route.abort());
+    const page = await openTab();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await eventually(() => page.getByRole('alert').textContent()).toMatch(/^The server cannot be reached/);
+  });
+
+  /** Holds answers back until it is released. */
+  const hold = async (page: Page, path: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let count = 0;
+    await page.route(`${installation.origin}${path}`, async (route) => {
+      if (route.request().method() === 'OPTIONS') return route.continue();
+      count++;
+      await promise;
+      // The page may have aborted it.
+      await route.continue().catch(() => {});
+    });
+    return { asked: () => count, release: resolve };
+  };
+
+  test('a name that arrives late is not that of whoever is signed in by then', async () => {
+    const one = await openTab();
+    await signIn(one);
+    const other = await context.newPage();
+    const name = await hold(other, '/me');
+    await other.goto(example.url);
+    await eventually(name.asked).toBe(1);
+    const isMe = (request: { url(): string }) => request.url().endsWith('/me');
+    const over = Promise.race([other.waitForEvent('requestfinished', isMe), other.waitForEvent('requestfailed', isMe)]);
+    await one.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByRole('button', { name: 'Sign in' }).waitFor();
+    name.release();
+    await over;
+    await other.evaluate('new Promise((resolve) => setTimeout(resolve))');
+    expect(await other.locator('#who').textContent()).toBe('');
+  });
+
+  test('has one stream, however quickly people sign in and out', async () => {
+    const [one, other] = [await openTab(), await openTab()];
+    await other.getByRole('button', { name: 'Sign in' }).waitFor();
+    const cursors = await hold(other, '/graphql');
+    const streams = new Set<unknown>();
+    other.on('request', (request) => void (request.url().includes('/events?') && request.method() === 'GET' && streams.add(request)));
+    const ended = (request: unknown) => void streams.delete(request);
+    other.on('requestfinished', ended);
+    other.on('requestfailed', ended);
+    await signIn(one);
+    await eventually(cursors.asked).toBe(1);
+    await one.getByRole('button', { name: 'Sign out' }).click();
+    await eventually(cursors.asked).toBe(2);
+    await one.getByRole('button', { name: 'Sign in' }).click();
+    await one.getByRole('button', { name: 'Allow', exact: true }).click();
+    await eventually(cursors.asked).toBe(3);
+    cursors.release();
+    await other.getByText('Live:').waitFor();
+    await one.getByText('Live:').waitFor();
+    await publish('After all of it');
+    await other.getByRole('link', { name: 'After all of it' }).waitFor();
+    expect(streams.size).toBe(1);
   });
 
   test('who does not allow it is told, and not signed in', async () => {

@@ -19,6 +19,8 @@ const SENTENCES = {
   signed_out: 'You were signed out. Sign in again.',
 };
 const tell = (error) => {
+  // Whatever aborts a request shows something else.
+  if (error?.name === 'AbortError') return;
   const isUnreachable = error?.name === 'NoAnswer';
   at('problem').textContent = isUnreachable
     ? 'The server cannot be reached. Try again in a moment.'
@@ -37,21 +39,27 @@ const attempt = async (task) => {
 /** Which article is open: `#/articles/7`. */
 const openId = () => Number(/^#\/articles\/(\d+)$/.exec(location.hash)?.[1] ?? 0);
 
+/** The client with which the page reads for whoever is signed in now. When that changes, `ending` aborts its requests. */
+let reader = client;
+let ending = new AbortController();
+
 const showArticles = async () => {
-  const articles = await client.articles.list({ status: 'published', sort: '-publishedAt' }).take(50);
+  const articles = await reader.articles.list({ status: 'published', sort: '-publishedAt' }).take(50);
   const items = articles.map(({ id, title, author }) =>
     element('li', {}, element('a', { href: `#/articles/${id}` }, title), element('p', { className: 'soft' }, author.name)),
   );
   at('articles').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'Nothing is published yet.')]));
 };
 
+let shownId = 0;
 const showArticle = async (id) => {
   const [{ title, author, body }, comments] = await Promise.all([
-    client.articles.get(id),
-    client.articles.of(id).comments.list().take(100),
+    reader.articles.get(id),
+    reader.articles.of(id).comments.list().take(100),
   ]);
   // Somebody may have opened another one meanwhile.
   if (id !== openId()) return;
+  document.title = `${title} – Reading room`;
   at('title').textContent = title;
   at('author').textContent = `by ${author.name}`;
   at('body').textContent = body;
@@ -59,30 +67,35 @@ const showArticle = async (id) => {
     element('li', {}, element('p', {}, text), element('p', { className: 'soft' }, author.name)),
   );
   at('comments').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'No comments yet.')]));
+  at('reading').hidden = false;
+  shownId = id;
 };
 
 const show = async () => {
   const id = openId();
   at('list').hidden = id !== 0;
-  if (id === 0) at('reading').hidden = true;
+  if (id !== shownId) at('reading').hidden = true;
+  if (id === 0) document.title = 'Reading room';
   await (id === 0 ? showArticles() : showArticle(id));
-  at('reading').hidden = id === 0 || id !== openId();
 };
 
-const showWho = async () => {
+/** Needs no answer of the server, so that somebody can sign in although another request fails. */
+const showButtons = () => {
   const { isSignedIn } = session;
   at('sign-in').hidden = isSignedIn;
   at('sign-out').hidden = !isSignedIn;
   at('add').hidden = !isSignedIn;
   at('to-comment').hidden = isSignedIn;
-  at('who').textContent = isSignedIn ? (await client.me()).name : '';
+  at('who').textContent = '';
 };
 
-let following = new AbortController();
+const showName = async (signal) => {
+  const { name } = await reader.me();
+  if (!signal.aborted) at('who').textContent = name;
+};
 
 /** Shows what happens while the page is open. The cursor is from before anything was read, so nothing falls in between. */
-const follow = async (after) => {
-  const { signal } = following;
+const follow = async (after, signal) => {
   at('live').textContent = 'Live: changes appear by themselves.';
   for await (const { type, data } of client.follow({ types: ['article.*', 'comment.*'], after }, { signal })) {
     // What cannot be read just now is told, and does not end this.
@@ -91,16 +104,18 @@ const follow = async (after) => {
   }
 };
 
-/** Everything, for whoever is signed in now. */
+/** Everything, for whoever is signed in now. The latest call counts: it ends the requests and the stream of the one before. */
 const showAll = async () => {
-  following.abort();
-  following = new AbortController();
+  ending.abort();
+  ending = new AbortController();
+  const { signal } = ending;
+  reader = client.with({ signal });
   at('live').textContent = '';
-  const { signal } = following;
-  const now = await client.request('POST', '/graphql', { query: '{ cursor }' }, { idempotencyKey: false });
+  showButtons();
+  const now = await reader.request('POST', '/graphql', { query: '{ cursor }' }, { idempotencyKey: false });
   const { data } = await now.json();
-  await Promise.all([showWho(), show()]);
-  if (session.isSignedIn) follow(data.cursor).catch((error) => signal.aborted || tell(error));
+  await Promise.all([show(), ...(session.isSignedIn ? [showName(signal)] : [])]);
+  if (session.isSignedIn && !signal.aborted) follow(data.cursor, signal).catch(tell);
 };
 
 at('sign-in').onclick = () => attempt(() => session.signIn());
@@ -121,7 +136,7 @@ at('add').onsubmit = (event) => {
 window.onhashchange = () =>
   attempt(async () => {
     await show();
-    if (openId() !== 0) at('title').focus();
+    at(openId() === 0 ? 'articles-title' : 'title').focus();
   });
 
 await attempt(() => session.start());

@@ -27,7 +27,9 @@ const contentOf = (path) => {
 };
 
 const server = createServer(async (request, response) => {
-  const { pathname } = new URL(request.url, 'http://localhost');
+  // `//` is no URL.
+  const pathname = URL.parse(request.url, 'http://localhost')?.pathname;
+  if (pathname === undefined) return response.writeHead(400).end('This is no address.');
   const path = pathname === '/' ? '/index.html' : pathname;
   const content = await Promise.resolve(contentOf(path)).catch(() => undefined);
   response.writeHead(content === undefined ? 404 : 200, {
@@ -35,6 +37,6 @@ const server = createServer(async (request, response) => {
     'Content-Security-Policy': POLICY,
     'Cache-Control': 'no-cache',
   });
-  response.end(content ?? 'There is nothing here.');
+  return response.end(content ?? 'There is nothing here.');
 });
 server.listen(Number(process.env.PORT ?? 3000), () => console.log(`http://localhost:${server.address().port}`));

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { mkdir, readdir } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join, win32 } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isOfAggregate, pathInProject, slashed } from '../package/create/files.ts';
+import { spawnAnnals } from './annals-process.ts';
+import { temporaryDataDir } from './engines/data-dir.ts';
+
+/** `create-annals` from its sources: `test/package.test.ts` has what is built. */
+const MAIN = join(import.meta.dirname, '../package/create/main.ts');
+
+test.each([
+  [win32.join('domain', 'note.ts'), true, 'domain/invoice.ts'],
+  [win32.join('domain', 'note.test.ts'), true, 'domain/invoice.test.ts'],
+  [win32.join('domain', 'base.ts'), false, 'domain/base.ts'],
+  ['gitignore', false, '.gitignore'],
+])('on Windows, %s of the template is found and renamed', (path, isFound, renamed) => {
+  expect(isOfAggregate(slashed(path))).toBe(isFound);
+  expect(pathInProject(slashed(path), 'invoice')).toBe(renamed);
+});
+
+test('an older Node is told so in one sentence', async () => {
+  const asOlder = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(MAIN)});`;
+  await using older = spawnAnnals(['--input-type=module', '--eval', asOlder]);
+  expect(await older.exited).toBe(1);
+  expect(older.output()).toBe('Annals needs Node 22.18 or newer, and this is 20.20.2.\n');
+});
+
+/** A registry behind a network that drops packets: it takes connections and never answers. */
+const startSilence = async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    asked: once(server, 'connection'),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+describe('behind a network that drops packets', () => {
+  const begin = (place: string, registry: string, settings: Readonly<Record<string, string>> = {}) =>
+    spawnAnnals(
+      [MAIN, 'fresh'],
+      { npm_config_registry: registry, npm_config_cache: join(place, 'cache'), HOME: place, ...settings },
+      { folder: place, detached: true },
+    );
+
+  test('one sentence says so soon', async () => {
+    await using place = await temporaryDataDir();
+    await using silence = await startSilence();
+    await using creating = begin(place.path, silence.url, { npm_config_fetch_timeout: '500' });
+    expect(await creating.exited).toBe(1);
+    expect(creating.output()).toMatch(
+      /^Installing …\nnpm cannot reach its registry \(\w+\), and has not kept .* when there is a network\.\n$/,
+    );
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves nothing behind', async (signal) => {
+    await using place = await temporaryDataDir();
+    await using silence = await startSilence();
+    await using creating = begin(place.path, silence.url);
+    await silence.asked;
+    // A terminal sends it to npm as well.
+    if (signal === 'SIGINT') process.kill(-(creating.child.pid ?? 0), signal);
+    else creating.child.kill(signal);
+    expect({ exit: await creating.exited, output: creating.output() }).toEqual({ exit: 130, output: 'Installing …\n\n' });
+    expect(await readdir(place.path)).not.toContain('fresh');
+  });
+
+  test('Ctrl+C leaves a folder that was there before', async () => {
+    await using place = await temporaryDataDir();
+    await using silence = await startSilence();
+    await mkdir(join(place.path, 'fresh'));
+    await using creating = begin(place.path, silence.url);
+    await silence.asked;
+    process.kill(-(creating.child.pid ?? 0), 'SIGINT');
+    expect(await creating.exited).toBe(130);
+    expect(creating.output()).toMatch(/fresh was there before, so what was written into it is left: empty it before you begin again\.\n/);
+    expect(await readdir(join(place.path, 'fresh'))).toContain('package.json');
+  });
+});
