@@ -95,8 +95,8 @@ const sentOf = (base: string, { method, path, query, body, etag, isStreamed, opt
 /** As a browser would resolve it, but never to another origin, which would get the token, and never out of the path that Annals is behind. */
 const resolved = (path: string): string => {
   const { origin, pathname, search } = new URL(path, ANY_ORIGIN);
-  if (!path.startsWith('/') || origin !== ANY_ORIGIN || path.startsWith('//') || pathname.startsWith('//'))
-    throw new TypeError(`a path begins with one "/", unlike this: ${path}`);
+  if (!path.startsWith('/') || origin !== ANY_ORIGIN || pathname.startsWith('//'))
+    throw new TypeError(`a path begins with one "/", unlike ${path}`);
   return pathname + search;
 };
 

@@ -24,6 +24,18 @@ export const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSigna
   });
 };
 
+/** One call for all. A failure is not kept: the next caller begins another. */
+export const shareCall = <Value>(call: () => Promise<Value>): (() => Promise<Value>) => {
+  let shared: Promise<Value> | undefined;
+  return () => {
+    shared ??= call().catch((error: unknown) => {
+      shared = undefined;
+      throw error;
+    });
+    return shared;
+  };
+};
+
 const FIRST_MS = 250;
 
 /** Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do not come at once. */
