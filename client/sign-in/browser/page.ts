@@ -16,7 +16,7 @@ type Locks = {
   request<Value>(name: string, options: { readonly signal: AbortSignal }, task: () => Promise<Value>): Promise<Value>;
 };
 
-export type TextStorage = {
+type TextStorage = {
   getItem(key: string): string | null;
   setItem(key: string, text: string): void;
   removeItem(key: string): void;
@@ -35,7 +35,7 @@ type Database = {
   transaction(store: string, mode: 'readwrite'): Transaction;
   close(): void;
 };
-export type Databases = { open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null } };
+type Databases = { open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null } };
 
 /** Of the tab. Reading `sessionStorage` alone throws if the browser blocks it. */
 export const textIn = (page: Pick<Page, 'sessionStorage'>, key: string): unknown => {
