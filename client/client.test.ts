@@ -9,6 +9,7 @@ import { can } from './can.ts';
 import { createClient } from './client.ts';
 import { NoAnswer, Problem } from './problem.ts';
 import type { Options } from './requests.ts';
+import { unlessAborted } from './wait.ts';
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { readonly body: string };
 type Answer = (response: ServerResponse, asked: Asked) => void;
@@ -396,4 +397,55 @@ test('a success that is no JSON is not of Annals', async () => {
   const calls = [() => client.articles.get(7), () => client.articles.list().page(), () => client.me(), () => client.articles.publish(7)];
   answers = calls.map(() => page);
   for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
+});
+
+test.each([
+  '@evil.example/x',
+  '.evil.example/x',
+  ':1/x',
+  'https://evil.example/x',
+  '//evil.example/x',
+  '/\\evil.example/x',
+  '/\t/evil.example/x',
+  '/..//evil.example/x',
+])('a token goes to no other origin than that of Annals: %j is not a path', async (path) => {
+  const fetched: string[] = [];
+  const fetch = async (input: string) => {
+    fetched.push(input);
+    return Response.json([]);
+  };
+  for (const base of [url, '', '/']) {
+    const client = clientOf({ url: base, fetch });
+    await expect(client.read(path as never)).rejects.toThrow(TypeError);
+    await expect(client.request('POST', path, {})).rejects.toThrow(TypeError);
+  }
+  expect(fetched).toEqual([]);
+});
+
+test('a path does not lead out of the one that Annals is behind', async () => {
+  const client = clientOf({ url: `${url}/behind/` });
+  answers = [json([]), json({})];
+  await client.read('/../of-another' as never);
+  await client.request('GET', '/webhooks?limit=3');
+  expect(asked.map(({ url }) => url)).toEqual(['/behind/of-another', '/behind/webhooks?limit=3']);
+});
+
+test.each(['', '.', '..'])('an id that is %j is refused, because its path would be that of something else', async (id) => {
+  await expect(clientOf().articles.delete({ id } as never)).rejects.toThrow(TypeError);
+  await expect(clientOf().articles.get(id as never)).rejects.toThrow(TypeError);
+  expect(asked).toEqual([]);
+});
+
+test('an error of the platform is not taken for a broken connection', async () => {
+  const { any } = AbortSignal;
+  open.defer(() => {
+    AbortSignal.any = any;
+  });
+  AbortSignal.any = undefined as never;
+  await expect(clientOf().articles.get(7)).rejects.toThrow(TypeError);
+});
+
+test('nobody waits for a promise with a signal that is aborted already', async () => {
+  const { promise } = Promise.withResolvers<void>();
+  await expect(unlessAborted(promise, AbortSignal.abort(new Error('left before')))).rejects.toThrow('left before');
 });

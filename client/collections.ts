@@ -28,7 +28,7 @@ const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-
 /** Under a path, by the name that the domain has for it. Whatever it has no method for is a command of the domain. */
 export const collectionOf = (send: Send, under: string, name: string, etagAbove?: string): object => {
   const path = `${under}/${kebab(name)}`;
-  const at = (id: number | string): string => `${path}/${encodeURIComponent(id)}`;
+  const at = (id: number | string): string => `${path}/${segmentOf(id)}`;
   const onItem = async (
     method: string,
     target: Target | string,
@@ -73,6 +73,13 @@ const named = (make: (name: string) => unknown, has: object = {}): object =>
     get: (target, name) =>
       typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name) ? Reflect.get(target, name) : make(name),
   });
+
+/** Of these, the path would be that of something else. */
+const NO_IDS: ReadonlySet<unknown> = new Set(['', '.', '..']);
+const segmentOf = (id: number | string): string => {
+  if (NO_IDS.has(id)) throw new TypeError(`not an id: "${id}"`);
+  return encodeURIComponent(id);
+};
 
 const idOf = (target: Target | string): number | string => (typeof target === 'object' ? target.id : target);
 

@@ -61,6 +61,6 @@ export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
 const linksIn = (header: string): ReadonlyMap<string, string> =>
   new Map([...header.matchAll(/<([^>]*)>\s*;[^,<]*\brel="([^"]*)"/g)].map(([, href = '', rel = '']) => [rel, href]));
 
-const ANY_ORIGIN = 'http://any.invalid';
+export const ANY_ORIGIN = 'http://any.invalid';
 const cursorIn = (href: string | undefined, parameter: 'after' | 'before'): string | undefined =>
   (href && new URL(href, ANY_ORIGIN).searchParams.get(parameter)) || undefined;

@@ -1,4 +1,5 @@
 import type { Send } from './collections.ts';
+import { ANY_ORIGIN } from './pages.ts';
 import { Problem } from './problem.ts';
 import { sessionOf, type Token } from './session.ts';
 import { type Fetch, LIMITS, type Limits, type Sent, send as sendBy, type Transport } from './transport.ts';
@@ -76,7 +77,7 @@ const sentOf = (base: string, { method, path, query, body, etag, isStreamed, opt
   const isOnce = body instanceof ReadableStream || idempotencyKey === false;
   return {
     method,
-    url: `${base}${path}${searchOf(query)}`,
+    url: `${base}${resolved(path)}${searchOf(query)}`,
     headers: {
       Accept: 'application/json',
       ...(body !== undefined && !isBytes && { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
@@ -89,6 +90,14 @@ const sentOf = (base: string, { method, path, query, body, etag, isStreamed, opt
     isStreamed: isStreamed === true,
     signal,
   };
+};
+
+/** As a browser would resolve it, but never to another origin, which would get the token, and never out of the path that Annals is behind. */
+const resolved = (path: string): string => {
+  const { origin, pathname, search } = new URL(path, ANY_ORIGIN);
+  if (!path.startsWith('/') || origin !== ANY_ORIGIN || pathname.startsWith('//'))
+    throw new TypeError(`a path begins with one "/", unlike ${path}`);
+  return pathname + search;
 };
 
 const KEY_BYTES = 16;

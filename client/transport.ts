@@ -83,17 +83,18 @@ const authorize = async ({ session }: Transport, { method, url, signal }: Sent):
   return session.authorize({ method, url, signal });
 };
 
-/** Throws only if the caller has aborted it. */
+/** Throws only if the caller has aborted it, or the platform cannot make the request. */
 const answerTo = async ({ fetch, timeoutMs }: Transport, sent: Sent, authorization: Authorization): Promise<Response | NoAnswer> => {
   const { method, url, body, isStreamed = false, signal } = sent;
   const headers = { ...authorization, ...sent.headers };
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), timeoutMs);
   const signals = signal ? [timeout.signal, signal] : [timeout.signal];
+  // Outside of `try`: what the platform lacks is not a broken connection.
+  const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: AbortSignal.any(signals), cache: 'no-store' };
+  if (body !== undefined) init.body = body;
+  if (isStream(body)) init.duplex = 'half';
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
   try {
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: AbortSignal.any(signals), cache: 'no-store' };
-    if (body !== undefined) init.body = body;
-    if (isStream(body)) init.duplex = 'half';
     const response = await fetch(url, init);
     return isStreamed && response.ok ? response : await whole(response);
   } catch (cause) {

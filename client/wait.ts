@@ -18,9 +18,22 @@ export const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSigna
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+};
+
+/** One call for all. A failure is not kept: the next caller begins another. */
+export const shareCall = <Value>(call: () => Promise<Value>): (() => Promise<Value>) => {
+  let shared: Promise<Value> | undefined;
+  return () => {
+    shared ??= call().catch((error: unknown) => {
+      shared = undefined;
+      throw error;
+    });
+    return shared;
+  };
 };
 
 const FIRST_MS = 250;

@@ -1,6 +1,6 @@
 import type { Session } from '../session.ts';
-import { unlessAborted } from '../wait.ts';
-import { createProver, type KeyPair, newKeyPair } from './dpop.ts';
+import { shareCall, unlessAborted } from '../wait.ts';
+import { createProver, newKeyPair } from './dpop.ts';
 import { type AccessToken, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
 
 export type ClientCredentials = TokenOptions & {
@@ -23,12 +23,7 @@ export const clientCredentials = ({ clientId, clientSecret, scopes, dpop = false
   const basic = `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`;
   const session: Session = { authorize: async () => ({ Authorization: basic }) };
   const form = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) };
-  let keyPair: Promise<KeyPair> | undefined;
-  const keyPairOnce = () => {
-    keyPair ??= newKeyPair();
-    return keyPair;
-  };
-  const prover = dpop ? createProver(keyPairOnce) : undefined;
+  const prover = dpop ? createProver(shareCall(newKeyPair)) : undefined;
   let kept: Kept | undefined;
 
   const request = (): Kept => {

@@ -21,6 +21,7 @@ let codeLifetimeSeconds: number;
 let refreshToken: string | undefined;
 let tokens: number;
 let refused: Set<string>;
+let revocationStatus: number;
 let shown: DeviceCode[];
 /** Answers of the token endpoint wait for it. */
 let gate: Promise<void>;
@@ -28,7 +29,7 @@ let gate: Promise<void>;
 beforeEach(async () => {
   open = new AsyncDisposableStack();
   [forms, polls, shown, refused, tokens, refreshToken] = [[], [], [], new Set(), 0, undefined];
-  [lifetimeSeconds, codeLifetimeSeconds, gate] = [300, 600, Promise.resolve()];
+  [lifetimeSeconds, codeLifetimeSeconds, revocationStatus, gate] = [300, 600, 200, Promise.resolve()];
   const server = createServer(async (request, response) => {
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
@@ -44,8 +45,9 @@ beforeEach(async () => {
     if (request.url === '/articles/7') return send(refused.has(authorization) ? 401 : 200, { id: 7 });
     forms.push(form);
     if (request.url === '/revoke') {
+      if (revocationStatus === 302) return response.writeHead(302, { Location: '/elsewhere' }).end();
       if (form.token === refreshToken) refreshToken = undefined;
-      return send(200, {});
+      return send(revocationStatus, {});
     }
     if (request.url === '/device_authorization')
       return send(200, {
@@ -210,6 +212,22 @@ test('signed out, nothing is kept, and the server is told', async () => {
   await session.signIn();
   await session.signOut();
   expect(forms.at(-1)).toEqual({ client_id: 'cli', token: 'r1', token_type_hint: 'refresh_token' });
+  await session.signIn();
+  expect(shown).toHaveLength(2);
+});
+
+test.each([400, 302])('signed out, nothing is kept even if the server does not revoke (%i)', async (status) => {
+  const store = memoryStore();
+  const session = sessionOf({ store });
+  await session.signIn();
+  revocationStatus = status;
+  await expect(session.signOut()).rejects.toMatchObject({ name: 'Problem', status });
+  let text: string | undefined = 'never read';
+  await store.update(async (kept) => {
+    text = kept;
+    return kept;
+  });
+  expect([text, forms.filter(({ token }) => token !== undefined).length]).toEqual([undefined, 1]);
   await session.signIn();
   expect(shown).toHaveLength(2);
 });

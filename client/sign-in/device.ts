@@ -1,8 +1,7 @@
-import { Problem } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { unlessAborted } from '../wait.ts';
 import { ANONYMOUS, type DeviceCode, waitForDevice } from './device-code.ts';
-import { type AccessToken, postForm, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
+import { type AccessToken, endsGrant, postForm, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
 import { memoryStore, type TokenStore } from './token-store.ts';
 
 export type DeviceSignIn = TokenOptions & {
@@ -20,7 +19,7 @@ export type DeviceSignIn = TokenOptions & {
 export type DeviceSession = Session & {
   /** Signs in now, unless that was done already. Without it, the first request does. */
   signIn(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Ends the session on the server and forgets the tokens. */
+  /** Forgets the tokens, and ends the session on the server. Throws if that does not answer; the tokens are forgotten all the same. */
   signOut(): Promise<void>;
 };
 
@@ -47,7 +46,7 @@ export const deviceSignIn = ({ clientId, scopes, show, store = memoryStore(), si
     try {
       return keptOf(await requestToken({ ...options, session: ANONYMOUS, form }), beganMs, refreshToken);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid_grant') return undefined;
+      if (endsGrant(error)) return undefined;
       throw error;
     }
   };
@@ -103,13 +102,15 @@ export const deviceSignIn = ({ clientId, scopes, show, store = memoryStore(), si
       if (current === undefined || !isGood(current.kept)) await obtain(asked?.signal);
     },
     async signOut() {
-      current = undefined;
+      let token: string | undefined;
+      // Forgotten first, so that they are gone whatever the server answers.
       await store.update(async (text) => {
-        const token = keptIn(text, owner)?.refreshToken;
-        const form = { client_id: clientId, token: token ?? '', token_type_hint: 'refresh_token' };
-        if (token !== undefined) await postForm('/revoke', form, { ...options, session: ANONYMOUS });
+        token = keptIn(text, owner)?.refreshToken;
         return undefined;
       });
+      current = undefined;
+      const form = { client_id: clientId, token: token ?? '', token_type_hint: 'refresh_token' };
+      if (token !== undefined) await postForm('/revoke', form, { ...options, session: ANONYMOUS });
     },
   };
 };

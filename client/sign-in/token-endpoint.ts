@@ -4,7 +4,7 @@ import { type Fetch, LIMITS, type Limits, send } from '../transport.ts';
 import { type Prover, provingFetch } from './dpop.ts';
 import { claimsIn } from './encoding.ts';
 
-/** Requests of access tokens (RFC 6749). What may pass is tried again, as every request of the client. */
+/** Requests of access tokens (RFC 6749). What may pass is retried, as every request of the client. */
 
 export type TokenOptions = Partial<Limits> & {
   /** Where Annals is, as for `createClient`. */
@@ -38,14 +38,14 @@ export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind
 
 type Posting = TokenOptions & Pick<Asked, 'session' | 'signal'>;
 
-/** To an endpoint of the authorization server. */
+/** To an endpoint of the authorization server. Secrets are for that alone, so a redirect is not followed: it is an unexpected answer. */
 export const postForm = (
   path: string,
   form: Readonly<Record<string, string>>,
   { url, session, signal, fetch = globalThis.fetch.bind(globalThis), ...limits }: Posting,
 ): Promise<Response> =>
   send(
-    { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, init)) },
+    { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, { ...init, redirect: 'manual' })) },
     {
       method: 'POST',
       url: `${String(url).replace(/\/+$/, '')}${path}`,
@@ -55,6 +55,12 @@ export const postForm = (
       signal,
     },
   );
+
+/**
+ * Whether the server says that the grant is of no use any more (RFC 6749, 5.2). Its other errors are of the client or of the request, and those of
+ * something in between of neither: they end no session.
+ */
+export const endsGrant = (error: unknown): boolean => error instanceof Problem && error.code === 'invalid_grant';
 
 /** A request that takes its time still arrives with a valid token. */
 const EARLY_MS = 30_000;
@@ -103,6 +109,8 @@ const answerIn = (text: string): Readonly<Record<string, unknown>> => {
 
 /** An error of OAuth (RFC 6749, 5.2) as the problem of its code. */
 const withProblem = async (response: Response): Promise<Response> => {
+  // All that a browser says of a redirect.
+  if (response.type === 'opaqueredirect') return new Response(null, { status: 302 });
   const { status, headers } = response;
   if (response.ok || !headers.get('Content-Type')?.startsWith('application/json')) return response;
   const { error: code, error_description: detail } = answerIn(await response.text());

@@ -52,7 +52,7 @@ test('nothing is kept once it is forgotten, and what fails changes nothing', asy
 const PROCESSES = 4;
 const TIMES = 25;
 
-test('processes take turns', async () => {
+test('processes change it one after the other', async () => {
   const counting = `for (let times = 0; times < ${TIMES}; times++) await store.update(async (kept) => {
     await new Promise(setImmediate);
     return String(Number(kept ?? 0) + 1);
@@ -63,7 +63,7 @@ test('processes take turns', async () => {
   expect(await readFile(path, 'utf8')).toBe(String(PROCESSES * TIMES));
 });
 
-test('a process that was killed in its turn holds up the next ones for a while, and not for good', async () => {
+test('a process that was killed with the lock holds up the next ones for a while, and not for good', async () => {
   const { child, ended } = start(`await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`);
   await until(
     () => readFile(`${path}.lock`, 'utf8').catch(() => ''),
@@ -71,14 +71,14 @@ test('a process that was killed in its turn holds up the next ones for a while, 
   );
   child.kill('SIGKILL');
   await ended;
-  let inTurn = 0;
+  let inLock = 0;
   const counts = await Promise.all(
     Array.from({ length: 3 }, async () => {
       let most = 0;
       await tokenFile(path).update(async (kept) => {
-        most = ++inTurn;
+        most = ++inLock;
         await new Promise(setImmediate);
-        inTurn--;
+        inLock--;
         return `${kept ?? ''}x`;
       });
       return most;
@@ -86,4 +86,37 @@ test('a process that was killed in its turn holds up the next ones for a while, 
   );
   expect(counts).toEqual([1, 1, 1]);
   expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['xxx', ['session.json']]);
+}, 120_000);
+
+test('a process that was stopped for so long that it lost the lock does not overwrite newer tokens', async () => {
+  const { child, ended } = start(`import { existsSync } from 'node:fs';
+  await store.update(async () => {
+    while (!existsSync(${JSON.stringify(path)})) await new Promise((resolve) => setTimeout(resolve, 20));
+    return 'older';
+  }).catch(() => process.exit(7));`);
+  try {
+    await until(
+      () => readFile(`${path}.lock`, 'utf8').catch(() => ''),
+      (name) => name !== '',
+    );
+    child.kill('SIGSTOP');
+    await tokenFile(path).update(async () => 'newer');
+  } finally {
+    child.kill('SIGCONT');
+  }
+  expect((await ended)[0]).toBe(7);
+  expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['newer', ['session.json']]);
+}, 120_000);
+
+test('a draft of a process that was killed does not stay', async () => {
+  const store = tokenFile(path);
+  const killed = start(`import { syncBuiltinESMExports } from 'node:module';
+  import promises from 'node:fs/promises';
+  promises.rename = () => process.kill(process.pid, 'SIGKILL');
+  syncBuiltinESMExports();
+  await store.update(async () => 'one');`);
+  expect((await killed.ended)[1]).toBe('SIGKILL');
+  expect((await readdir(dirname(path))).length).toBe(2);
+  await store.update(async () => 'two');
+  expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['two', ['session.json']]);
 }, 120_000);

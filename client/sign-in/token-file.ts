@@ -4,26 +4,28 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { memoryStore, type TokenStore } from './token-store.ts';
 
-/** Only their owner may read the tokens. */
+/** Only their owner may read the tokens, on POSIX systems. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
  * A file for the tokens of a command-line program, such as `~/.config/expenses/session.json`. It is replaced as a whole, so
- * that it is never half written. Processes take turns by a second file, `….lock`.
+ * that it is never half written. A second file, `….lock`, is the lock of the process that changes it.
  */
 export const tokenFile = (path: string): TokenStore => {
-  // Calls of one process take turns here already.
-  const turns = memoryStore();
+  // Calls of one process queue here already.
+  const queue = memoryStore();
   return {
     update: (change) =>
-      turns.update(async () => {
+      queue.update(async () => {
         await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-        await using _lock = await lock(`${path}.lock`);
+        await using held = await lock(`${path}.lock`);
         const kept = await readText(path);
         const text = await change(kept);
+        await held.check();
+        await rm(draftOf(path), { force: true });
         if (text === undefined) await rm(path, { force: true });
-        else if (text !== kept) await replace(path, text);
+        else if (text !== kept) await replace(path, text, held);
         return undefined;
       }),
   };
@@ -38,15 +40,13 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 };
 
-const replace = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await writeNew(draft, text);
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+/** One name, so that the next change removes what a process left that was killed before the rename. */
+const draftOf = (path: string): string => `${path}.new`;
+
+const replace = async (path: string, text: string, held: Lock): Promise<void> => {
+  await writeNew(draftOf(path), text);
+  await held.check();
+  await rename(draftOf(path), path);
 };
 
 const writeNew = async (path: string, text: string): Promise<void> => {
@@ -62,8 +62,13 @@ const LOOK_EVERY_MS = 100;
 /** Ten minutes: a refresh takes a minute at most. */
 const LOOKS_MAX = 6_000;
 
+type Lock = AsyncDisposable & {
+  /** Throws if another process has broken the lock, and may have kept newer tokens. */
+  check(): Promise<void>;
+};
+
 /** A file that exists once is the lock. Its owner touches it again and again, so that others can tell when the owner was killed. */
-const lock = async (path: string): Promise<AsyncDisposable> => {
+const lock = async (path: string): Promise<Lock> => {
   const name = randomUUID();
   let seen: string | undefined;
   let silentMs = 0;
@@ -83,10 +88,14 @@ const lock = async (path: string): Promise<AsyncDisposable> => {
     else await pause(LOOK_EVERY_MS);
   }
   const living = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), LIVES_EVERY_MS);
+  const isHeld = async () => (await readText(path)) === name;
   return {
+    async check() {
+      if (!(await isHeld())) throw new Error(`this process was stopped for so long that another has broken its lock, ${path}`);
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(living);
-      if ((await readText(path)) === name) await rm(path, { force: true });
+      if (await isHeld()) await rm(path, { force: true });
     },
   };
 };

@@ -148,6 +148,26 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     const [page, other] = [await openSignedIn(`/${storage}`), await openSignedIn(`/${storage}`)];
     await page.evaluate('session.signOut()');
     await heard(other, [true, false]);
+    await until(
+      () => site.revoked,
+      ({ length }) => length === 2,
+    );
+    expect(new Set(site.revoked).size).toBe(2);
+  });
+
+  test('an error of a listener is one of the page, and neither of the session nor of the next listener', async () => {
+    const page = await openSignedIn();
+    const errors: string[] = [];
+    page.on('pageerror', ({ message }) => errors.push(message));
+    await page.evaluate(`session.onChange(() => { throw new Error('of a listener'); })`);
+    await page.evaluate('session.onChange((isSignedIn) => heard.push(isSignedIn))');
+    await page.evaluate('session.signOut()');
+    expect([await page.evaluate('heard'), site.revoked.length]).toEqual([[true, false, false], 1]);
+    await until(
+      () => errors,
+      ({ length }) => length === 1,
+    );
+    expect(errors).toEqual(['of a listener']);
   });
 
   test('a tab that was duplicated does not use a refresh token that is spent', async () => {

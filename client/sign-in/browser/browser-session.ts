@@ -1,9 +1,10 @@
 import { Problem } from '../../problem.ts';
 import type { Session } from '../../session.ts';
-import { unlessAborted } from '../../wait.ts';
+import { LIMITS } from '../../transport.ts';
+import { shareCall, unlessAborted } from '../../wait.ts';
 import { createProver, type Prover } from '../dpop.ts';
 import { postForm, requestToken, type TokenOptions } from '../token-endpoint.ts';
-import { beginCodeRequest, STATE_MISMATCH, takeAnswer } from './code-request.ts';
+import { beginCodeRequest, ownAddress, STATE_MISMATCH, takeAnswer } from './code-request.ts';
 import { openTokenStore, type Storage, type Tokens } from './kept-tokens.ts';
 import { keyPairOf } from './key-store.ts';
 import type { Page } from './page.ts';
@@ -30,7 +31,7 @@ export type BrowserSession = Session & {
   start(): Promise<boolean>;
   /** Known once `start` has resolved. */
   readonly isSignedIn: boolean;
-  /** Leaves for the sign-in page, which leads back to `returnTo`: by default to where the user is now. */
+  /** Leaves for the sign-in page, which leads back to `returnTo`, an address of this origin: by default to where the user is now. */
   signIn(options?: { readonly returnTo?: string; readonly parameters?: Readonly<Record<string, string>> }): Promise<void>;
   /**
    * Ends the session here and at the server. With `endSession`, leaves for the page that signs out of Annals itself, and that leads to this
@@ -64,6 +65,8 @@ export const browserSession = (
     store: openTokenStore(page, storage, name),
     request: (form) => requestToken({ ...endpoint, prover, form: { client_id: clientId, ...form } }),
     revoke,
+    // A tab that holds the lock gives up after so long.
+    lockTimeoutMs: (options.retryForMs ?? LIMITS.retryForMs) + (options.timeoutMs ?? LIMITS.timeoutMs),
   });
 
   const begin = async (): Promise<boolean> => {
@@ -79,11 +82,12 @@ export const browserSession = (
     } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
     return true;
   };
+  const beginOnce = shareCall(begin);
   let started: Promise<boolean> | undefined;
 
   return {
     start() {
-      started ??= begin();
+      started = beginOnce();
       return started;
     },
     get isSignedIn() {
@@ -91,8 +95,9 @@ export const browserSession = (
     },
     async signIn({ returnTo = page.location.href, parameters } = {}) {
       locksOf(page);
+      const there = ownAddress(returnTo, page.location.href);
+      if (there === undefined) throw new TypeError(`returnTo must be an address of this origin: ${returnTo}`);
       const thumbprint = await prover?.thumbprint();
-      const there = new URL(returnTo, page.location.href).href;
       page.location.assign(await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }));
     },
     async signOut({ endSession = false } = {}) {

@@ -48,6 +48,15 @@ test('takes an answer once', async () => {
   expect(take(href)?.answer).toMatchObject({ name: 'Problem', code: 'state_mismatch' });
 });
 
+test.each(['javascript:alert(1)', 'https://evil.example/', 'blob:https://page.example/1', 'https://['])(
+  'an answer does not lead to %s, which somebody has put into the storage',
+  async (returnTo) => {
+    const state = (await begin({ returnTo })).searchParams.get('state');
+    const href = `https://page.example/?tag=a&code=one&state=${state}&iss=https%3A%2F%2Fannals.example`;
+    expect(take(href)).toMatchObject({ returnTo: 'https://page.example/?tag=a', answer: { code: 'one' } });
+  },
+);
+
 test.each([
   ['no answer', 'https://page.example/?tag=a'],
   ['a code without a state', 'https://page.example/?code=one'],

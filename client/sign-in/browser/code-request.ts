@@ -1,7 +1,7 @@
 import { Problem } from '../../problem.ts';
 import { sha256 } from '../encoding.ts';
 import { randomText } from './kept-tokens.ts';
-import { type Page, textIn } from './page.ts';
+import { type Page, textIn, throwBlocked } from './page.ts';
 
 /** The way to the sign-in page and back (RFC 6749, 4.1; PKCE, RFC 7636). */
 
@@ -23,7 +23,7 @@ const VERIFIER_BYTES = 32;
 
 /** The address to go to. What the answer is compared with is kept in the tab. */
 export const beginCodeRequest = async (
-  { sessionStorage }: Pick<Page, 'sessionStorage'>,
+  page: Pick<Page, 'sessionStorage'>,
   key: string,
   { returnTo, ...asked }: CodeRequest & { readonly returnTo: string },
 ): Promise<string> => {
@@ -39,7 +39,11 @@ export const beginCodeRequest = async (
     ...asked.parameters,
     state: pending.state,
   });
-  sessionStorage.setItem(key, JSON.stringify(pending));
+  try {
+    page.sessionStorage.setItem(key, JSON.stringify(pending));
+  } catch (cause) {
+    throwBlocked(cause);
+  }
   return `${asked.issuer}/authorize?${query}`;
 };
 
@@ -56,25 +60,32 @@ const ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri
 
 /** What the page was opened with, if it was by the redirect of a sign-in. It is good once: the tab forgets what it had asked. */
 export const takeAnswer = (
-  { location, sessionStorage }: Pick<Page, 'location' | 'sessionStorage'>,
+  page: Pick<Page, 'location' | 'sessionStorage'>,
   key: string,
   { issuer, redirectUri }: Pick<CodeRequest, 'issuer' | 'redirectUri'>,
 ): Returned | undefined => {
-  const here = new URL(location.href);
+  const here = new URL(page.location.href);
   const parameters = new URLSearchParams(here.search);
   const [code, state, iss, error] = ANSWER.map((name) => parameters.get(name) ?? undefined);
   if (state === undefined || (code === undefined && error === undefined) || !isAt(here, redirectUri)) return undefined;
-  const pending = textIn(sessionStorage, key) as Pending | null;
+  const pending = textIn(page, key) as Pending | null;
   for (const name of ANSWER) here.searchParams.delete(name);
   const cleaned = here.href;
   if (pending?.state !== state) return { returnTo: cleaned, cleaned, answer: refusal(STATE_MISMATCH, NOT_ASKED) };
-  sessionStorage.removeItem(key);
+  page.sessionStorage.removeItem(key);
   const { returnTo, verifier } = pending;
-  const returned = { returnTo, cleaned };
+  const returned = { returnTo: ownAddress(returnTo, cleaned) ?? cleaned, cleaned };
   // Another server could be told the code that this one has given (RFC 9207).
   if (iss?.replace(/\/$/, '') !== issuer) return { ...returned, answer: fromElsewhere(iss, issuer) };
   if (code === undefined) return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };
   return { ...returned, answer: { code, code_verifier: verifier } };
+};
+
+/** Undefined for an address of another origin, and for a script: `javascript:`, or `blob:`, which has the origin of its page. */
+export const ownAddress = (address: string, here: string): string | undefined => {
+  if (!URL.canParse(address, here)) return undefined;
+  const [there, { origin, protocol }] = [new URL(address, here), new URL(here)];
+  return there.origin === origin && there.protocol === protocol ? there.href : undefined;
 };
 
 const isAt = ({ origin, pathname }: URL, redirectUri: string): boolean => {

@@ -32,21 +32,52 @@ export const randomText = (bytes = ID_BYTES): string => base64url(crypto.getRand
 export const openTokenStore = (page: Page, storage: Storage, name: string): TokenStore => {
   switch (storage) {
     case 'browser':
-      return storeOfBrowser(page, `${name} tokens`);
+      return orInMemory(storeOfBrowser(page, `${name} tokens`));
     case 'tab':
-      return storeOfTab(page, `${name} tokens`);
+      return orInMemory(storeOfTab(page, `${name} tokens`));
     case 'memory':
       return memoryStore();
   }
 };
 
-const storeOfBrowser = ({ indexedDB }: Page, key: string): TokenStore => ({
+/**
+ * In memory, if the browser blocks the store. Tokens that were in the store stay there, because another tab may use them: once it could be read,
+ * a failure is one. New tokens are nobody else's, and are in memory until they are replaced by none.
+ */
+const orInMemory = (store: TokenStore): TokenStore => {
+  const memory = memoryStore();
+  let isInMemory = false;
+  let wasRead = false;
+  const attempt = async <Value>(task: (store: TokenStore) => Promise<Value>, isNew = false): Promise<Value> => {
+    if (!isInMemory)
+      try {
+        const result = await task(store);
+        wasRead ||= !isNew;
+        return result;
+      } catch (error) {
+        if (wasRead && !isNew) throw error;
+      }
+    const result = await task(memory);
+    isInMemory = (await memory.read()) !== undefined;
+    return result;
+  };
+  return {
+    get isShared() {
+      return store.isShared && !isInMemory;
+    },
+    read: () => attempt((from) => from.read()),
+    write: (tokens) => attempt((to) => to.write(tokens), true),
+    replace: (session, tokens) => attempt((of) => of.replace(session, tokens)),
+  };
+};
+
+const storeOfBrowser = (page: Page, key: string): TokenStore => ({
   isShared: true,
-  read: () => changeRecord<Tokens>(indexedDB, key, (now) => now),
-  write: async (tokens) => void (await changeRecord<Tokens>(indexedDB, key, () => tokens)),
+  read: () => changeRecord<Tokens>(page, key, (now) => now),
+  write: async (tokens) => void (await changeRecord<Tokens>(page, key, () => tokens)),
   async replace(session, tokens) {
     let isStill = false;
-    await changeRecord<Tokens>(indexedDB, key, (now) => {
+    await changeRecord<Tokens>(page, key, (now) => {
       isStill = now?.session === session;
       return isStill ? tokens : now;
     });
@@ -80,15 +111,15 @@ const TURN_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
  * Of this tab alone. A browser copies it into a tab that it duplicates, and two tabs with one refresh token would end the session.
  * So all tabs note whose turn was last, and a copy whose tokens another tab has renewed is as good as none.
  */
-const storeOfTab = ({ indexedDB, sessionStorage }: Page, key: string): TokenStore => {
+const storeOfTab = (page: Page, key: string): TokenStore => {
   const changeTurns = async (change: (turns: Turns) => Turns) =>
-    (await changeRecord<Turns>(indexedDB, `${key} turns`, (turns = {}) => change(turns))) ?? {};
-  const kept = () => textIn(sessionStorage, key) as (Tokens & Pick<Turn, 'turn'>) | null;
+    (await changeRecord<Turns>(page, `${key} turns`, (turns = {}) => change(turns))) ?? {};
+  const kept = () => textIn(page, key) as (Tokens & Pick<Turn, 'turn'>) | null;
   const write = async (tokens: Tokens): Promise<void> => {
     const noted = { turn: randomText(), atMs: Date.now() };
     const isRecent = ([, { atMs }]: [string, Turn]) => atMs > noted.atMs - TURN_KEPT_MS;
     await changeTurns((turns) => ({ ...Object.fromEntries(Object.entries(turns).filter(isRecent)), [tokens.session]: noted }));
-    sessionStorage.setItem(key, JSON.stringify({ ...tokens, turn: noted.turn }));
+    page.sessionStorage.setItem(key, JSON.stringify({ ...tokens, turn: noted.turn }));
   };
   return {
     isShared: false,
@@ -100,7 +131,7 @@ const storeOfTab = ({ indexedDB, sessionStorage }: Page, key: string): TokenStor
     write,
     async replace(session, tokens) {
       if (kept()?.session !== session) return false;
-      if (tokens === undefined) sessionStorage.removeItem(key);
+      if (tokens === undefined) page.sessionStorage.removeItem(key);
       else await write(tokens);
       return true;
     },

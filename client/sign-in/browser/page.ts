@@ -1,15 +1,22 @@
+import { Problem } from '../../problem.ts';
+
 /** What a session uses of the page that it is in. The types of browsers are not there where those of Node are. */
 export type Page = {
   readonly location: { readonly href: string; assign(url: string): void };
   readonly history: { readonly state: unknown; replaceState(state: unknown, unused: string, url: string): void };
   readonly sessionStorage: TextStorage;
   /** Not there on pages without TLS, and neither is `crypto.subtle`. */
-  readonly navigator: { readonly locks?: { request<Value>(name: string, task: () => Promise<Value>): Promise<Value> } };
+  readonly navigator: { readonly locks?: Locks };
   readonly indexedDB: Databases;
   addEventListener(type: 'pageshow', listener: () => void): void;
 };
 
-export type TextStorage = {
+type Locks = {
+  /** The signal ends the wait for the lock, and nothing once it is held. */
+  request<Value>(name: string, options: { readonly signal: AbortSignal }, task: () => Promise<Value>): Promise<Value>;
+};
+
+type TextStorage = {
   getItem(key: string): string | null;
   setItem(key: string, text: string): void;
   removeItem(key: string): void;
@@ -28,13 +35,19 @@ type Database = {
   transaction(store: string, mode: 'readwrite'): Transaction;
   close(): void;
 };
-export type Databases = { open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null } };
+type Databases = { open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null } };
 
-export const textIn = (storage: TextStorage, key: string): unknown => {
+/** Of the tab. Reading `sessionStorage` alone throws if the browser blocks it. */
+export const textIn = (page: Pick<Page, 'sessionStorage'>, key: string): unknown => {
   try {
-    return JSON.parse(storage.getItem(key) ?? 'null');
+    return JSON.parse(page.sessionStorage.getItem(key) ?? 'null');
   } catch {
-    // Something else has written it: as good as nothing.
+    // Blocked, or written by something else: as good as nothing.
     return null;
   }
+};
+
+/** What must be kept cannot be: the user has blocked it for this page, or there is no room. */
+export const throwBlocked = (cause: unknown): never => {
+  throw new Problem({ code: 'storage_blocked', status: 0, message: `the browser blocks the storage of this page: ${cause}` });
 };

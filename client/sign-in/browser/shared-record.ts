@@ -1,4 +1,4 @@
-import type { Databases } from './page.ts';
+import { type Page, throwBlocked } from './page.ts';
 
 const DATABASE = 'annals';
 const STORE = 'kept';
@@ -7,12 +7,16 @@ const STORE = 'kept';
  * What all tabs of this origin share under a key. A change is one transaction, so that of two tabs the second sees what the first has done:
  * `localStorage` does not promise that, because each process of the browser has a copy of its own.
  */
-export const changeRecord = async <Value>(
-  indexedDB: Databases,
+export const changeRecord = <Value>(
+  page: Pick<Page, 'indexedDB'>,
   key: string,
   /** Returns what is to be there afterwards. */
-  change: (now: Value | undefined) => Value | undefined,
-): Promise<Value | undefined> => {
+  change: Change<Value>,
+): Promise<Value | undefined> => changeIn(page, key, change).catch(throwBlocked);
+
+type Change<Value> = (now: Value | undefined) => Value | undefined;
+
+const changeIn = async <Value>({ indexedDB }: Pick<Page, 'indexedDB'>, key: string, change: Change<Value>): Promise<Value | undefined> => {
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => void opening.result.createObjectStore(STORE);
   await new Promise<void>((resolve, reject) => {

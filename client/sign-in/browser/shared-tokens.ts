@@ -1,5 +1,5 @@
-import { Problem } from '../../problem.ts';
-import { type AccessToken, usableMs } from '../token-endpoint.ts';
+import { NoAnswer, Problem } from '../../problem.ts';
+import { type AccessToken, endsGrant, usableMs } from '../token-endpoint.ts';
 import { randomText, type TokenStore, type Tokens } from './kept-tokens.ts';
 import type { Page } from './page.ts';
 
@@ -27,11 +27,25 @@ type Dependencies = {
   readonly store: TokenStore;
   readonly request: (form: Form) => Promise<AccessToken>;
   readonly revoke: (tokens: Tokens) => Promise<void>;
+  /** How long a tab waits for those before it in the queue. */
+  readonly lockTimeoutMs: number;
 };
 
-export const shareTokens = ({ page, name, store, request, revoke }: Dependencies): SharedTokens => {
-  const { loaded, current, adopt, tell, onChange } = watchTokens(page, name, store);
-  const alone = <Value>(task: () => Promise<Value>): Promise<Value> => locksOf(page).request(name, task);
+export const shareTokens = ({ page, name, store, request, revoke, lockTimeoutMs }: Dependencies): SharedTokens => {
+  const { loaded, current, adopt, tell, onChange } = watchTokens({ page, name, store, revoke });
+  const alone = async <Value>(task: () => Promise<Value>): Promise<Value> => {
+    const signal = AbortSignal.timeout(lockTimeoutMs);
+    let isHeld = false;
+    const holding = () => {
+      isHeld = true;
+      return task();
+    };
+    try {
+      return await locksOf(page).request(name, { signal }, holding);
+    } catch (cause) {
+      throw signal.aborted && !isHeld ? new NoAnswer('timeout', { cause }) : cause;
+    }
+  };
   let renewing: Promise<Tokens> | undefined;
 
   const replace = async (session: string, tokens: Tokens | undefined): Promise<boolean> => {
@@ -46,15 +60,18 @@ export const shareTokens = ({ page, name, store, request, revoke }: Dependencies
     adopt(now);
     if (now === undefined) throw signedOut();
     if (now.token !== used.token) return now;
+    if (now.refreshToken === undefined) {
+      await replace(now.session, undefined);
+      throw signedOut();
+    }
     try {
-      if (now.refreshToken === undefined) throw signedOut();
       const renewed = await obtain(request, { grant_type: 'refresh_token', refresh_token: now.refreshToken }, now);
       if (await replace(now.session, renewed)) return renewed;
       // Somebody has signed out while the server answered, and could not revoke what was not there yet.
       await revoke(renewed).catch(() => {});
       throw signedOut();
     } catch (error) {
-      if (isEnd(error)) await replace(now.session, undefined);
+      if (endsGrant(error)) await replace(now.session, undefined);
       throw error;
     }
   };
@@ -96,20 +113,27 @@ const obtain = async (request: Dependencies['request'], form: Form, before?: Tok
 
 const signedOut = (): Problem => new Problem({ code: 'signed_out', status: 401, message: 'the session has ended: sign in again' });
 
-/** Whether the server has said so, and not something in between, or for now. */
-const isEnd = (error: unknown): boolean =>
-  error instanceof Problem && (error.status === 400 || error.status === 401) && error.code !== 'unexpected_answer';
-
 /** Throws on pages without them, where there is no `crypto.subtle` either. */
 export const locksOf = ({ navigator: { locks } }: Page) => {
   if (locks === undefined) throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
   return locks;
 };
 
+/** An error of a listener is one of the page, and neither of the session nor of the next listener. */
+const notify = (listener: (isSignedIn: boolean) => void, isSignedIn: boolean): void => {
+  try {
+    listener(isSignedIn);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+};
+
 type Told = 'changed' | 'signed-out';
 
 /** What a tab knows of the tokens. Tabs tell each other of changes, and one that slept looks for itself. */
-const watchTokens = (page: Page, name: string, store: TokenStore) => {
+const watchTokens = ({ page, name, store, revoke }: Pick<Dependencies, 'page' | 'name' | 'store' | 'revoke'>) => {
   const listeners = new Set<(isSignedIn: boolean) => void>();
   const channel = new BroadcastChannel(name);
   let known: Tokens | undefined;
@@ -117,14 +141,18 @@ const watchTokens = (page: Page, name: string, store: TokenStore) => {
   const adopt = (tokens: Tokens | undefined): void => {
     const isOther = isLoaded && tokens?.session !== known?.session;
     known = tokens;
-    if (isOther) for (const listener of listeners) listener(tokens !== undefined);
+    if (isOther) for (const listener of listeners) notify(listener, tokens !== undefined);
   };
   const look = async () => adopt(await store.read());
-  channel.onmessage = async ({ data }: { readonly data: unknown }) => {
-    if (data === ('signed-out' satisfies Told) && !store.isShared && known !== undefined) await store.replace(known.session, undefined);
+  const hear = async (told: unknown): Promise<void> => {
+    const ended = told === ('signed-out' satisfies Told) && !store.isShared ? known : undefined;
+    const isEnded = ended !== undefined && (await store.replace(ended.session, undefined));
     await look();
+    if (isEnded) await revoke(ended);
   };
-  page.addEventListener('pageshow', () => void look());
+  // The next request reads what cannot be read now, or says why not. Tokens that cannot be revoked run out.
+  channel.onmessage = ({ data }: { readonly data: unknown }) => void hear(data).catch(() => {});
+  page.addEventListener('pageshow', () => void look().catch(() => {}));
   const load = async () => {
     await look();
     isLoaded = true;
