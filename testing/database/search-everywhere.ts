@@ -27,9 +27,9 @@ export const searchDatabase = (url: string, texts: readonly string[]): Promise<r
 export const inDatabase = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  // A database of tests may say that nobody waits for a lock, such as that of the server's own vacuum.
-  await client.query(`set lock_timeout = '30s'`);
   try {
+    // A database of tests may say that nobody waits for a lock, such as that of the server's own vacuum.
+    await client.query(`set lock_timeout = '30s'`);
     return await work(client);
   } finally {
     await client.end();
