@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { type PgBouncer, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
 import { startRelay } from '../../test/engines/relay.ts';
-import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { onConnection } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { holdLock } from './held-lock.ts';
 import { openPool } from './pool.ts';
@@ -43,7 +43,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
 
   test('what commits is on the disk, though the server would not wait for it', async () => {
     const asked = 'show synchronous_commit';
-    expect(await inDatabase(database.url, async (client) => (await client.query(asked)).rows)).toEqual([{ synchronous_commit: 'off' }]);
+    expect(await onConnection(database.url, async (client) => (await client.query(asked)).rows)).toEqual([{ synchronous_commit: 'off' }]);
     await using pool = open();
     expect((await pool.query(asked)).rows).toEqual([{ synchronous_commit: 'on' }]);
     expect(await inTransaction(pool, async (connection) => (await connection.query(asked)).rows)).toEqual([{ synchronous_commit: 'on' }]);
@@ -75,8 +75,8 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     await pool.query('select 1 / 0').catch(() => {});
     await inTransaction(pool, async (connection) => connection.query('select 1'));
     const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
-    const untouched = await inDatabase(database.url, async (client) => (await client.query(asked)).rows);
-    expect(await inDatabase(url, async (client) => (await client.query(asked)).rows)).toEqual(untouched);
+    const untouched = await onConnection(database.url, async (client) => (await client.query(asked)).rows);
+    expect(await onConnection(url, async (client) => (await client.query(asked)).rows)).toEqual(untouched);
   });
 
   test('a statement that fails leaves nothing behind, and the next is well', async () => {

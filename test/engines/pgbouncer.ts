@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
-import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { onConnection } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
@@ -46,7 +46,7 @@ const startOn = async (port: number, server: string, mode: PoolMode): Promise<Pg
   const folder = opening.use(await temporaryDataDir()).path;
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(file, configurationOf(port, new URL(server), mode));
-  opening.use(await startProgram(file, () => inDatabase(throughPort(port, server), async () => true)));
+  opening.use(await startProgram(file, () => onConnection(throughPort(port, server), async () => true)));
   const resources = opening.move();
   return { through: (url) => throughPort(port, url), [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

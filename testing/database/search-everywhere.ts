@@ -24,12 +24,18 @@ export const searchDatabase = (url: string, texts: readonly string[]): Promise<r
     return unique(found);
   });
 
-export const inDatabase = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> => {
+/** For what works on the tables of a database of tests: those may say that nobody waits for a lock, such as that of the server's own vacuum. */
+export const inDatabase = <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> =>
+  onConnection(url, async (client) => {
+    await client.query(`set lock_timeout = '30s'`);
+    return await work(client);
+  });
+
+/** For a connection on which nothing is set: one of a pooler is lent to others afterwards, and its own console knows no settings. */
+export const onConnection = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // A database of tests may say that nobody waits for a lock, such as that of the server's own vacuum.
-    await client.query(`set lock_timeout = '30s'`);
     return await work(client);
   } finally {
     await client.end();

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../test/engines/database.ts';
 import { pauseBackends } from '../../../test/engines/pause-backends.ts';
 import { pgBouncerMissing, startPgBouncer } from '../../../test/engines/pgbouncer.ts';
 import { startRelay } from '../../../test/engines/relay.ts';
-import { inDatabase } from '../../../testing/database/search-everywhere.ts';
+import { onConnection } from '../../../testing/database/search-everywhere.ts';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { PostgresBell } from './bell.ts';
@@ -41,7 +41,7 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     await using bell = new PostgresBell({ url: relay.url, channel: 'annals_event_log' });
     await until(relay.asked, (asked) => asked.includes('pg_backend_pid'));
     const clients = (): Promise<number> =>
-      inDatabase(pgBouncer.through(new URL('/pgbouncer', database.url).href), async (admin) => {
+      onConnection(pgBouncer.through(new URL('/pgbouncer', database.url).href), async (admin) => {
         const { rows } = await admin.query<{ application_name: string }>('show clients');
         return rows.filter(({ application_name: name }) => name === 'annals-bell').length;
       });
