@@ -47,7 +47,13 @@ export const startAll = async (context: ProcessContext, { clock }: { readonly cl
   // What is asked for most comes first, because Express tries one route after the other.
   const routes = [resourcePaths(foundation.domain), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
   const links = queryLinksOf(foundation.domain);
-  const { url } = await serveClients(context, foundation, { routes, links, isPage: isPagePath, authentication, shortWay });
+  const { url } = await serveClients(context, foundation, {
+    routes,
+    links,
+    isPage: isPagePath,
+    authentication,
+    shortWays: [shortWay, auth.shortWay],
+  });
   if (firstMinute) {
     await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
     process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute, exampleScopes(foundation.domain)));

@@ -11,5 +11,11 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-auth');
   const gateway = createHttpGateway({ urls: context.config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'auth' });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
-  await serveClients(context, foundation, { routes: [auth.routes], links: [], isPage: isPagePath, authentication });
+  await serveClients(context, foundation, {
+    routes: [auth.routes],
+    links: [],
+    isPage: isPagePath,
+    authentication,
+    shortWays: [auth.shortWay],
+  });
 };

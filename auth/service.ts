@@ -3,6 +3,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { createCodec } from '#shared/events/codec.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
+import type { ShortWay } from '#shared/http/short-way.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
@@ -29,7 +30,7 @@ import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
 import { publicKeysOf } from './provider/public-keys.ts';
 import { createReadAttributes } from './provider/read-attributes.ts';
-import { providerRoutes, TOKENS_CHECKED_HERE } from './provider/routes.ts';
+import { providerRoutes, providerShortWay, TOKENS_CHECKED_HERE } from './provider/routes.ts';
 import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
 import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from './signing-keys/statements.ts';
@@ -56,6 +57,8 @@ type AuthConfig = Pick<
 export type AuthService = AsyncDisposable & {
   /** Mounted last, at the root. */
   readonly routes: Router;
+  /** To the endpoints that are asked most. */
+  readonly shortWay: ShortWay;
   readonly clients: Clients;
   readonly persons: Persons;
   readonly credentials: Credentials;
@@ -100,22 +103,17 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     readProfile,
     readAttributes: createReadAttributes({ ...dependencies, codec }),
   });
+  const handingOver = { handle: provider.handle, issuer: config.issuerUrl };
   const routes = Router()
     .use(clientRoutes({ ...dependencies, clients, bodyBytesMax: config.limits.bodyBytesMax }))
     .use(config.registration === 'on' ? registrationRoutes({ ...dependencies, clients, attempts: createAttempts(dependencies) }) : Router())
     .use(accounts)
-    .use(
-      providerRoutes({
-        scopes: policyOf(dependencies.domain).scopes,
-        handle: provider.handle,
-        issuer: config.issuerUrl,
-        resource: config.publicUrl,
-      }),
-    );
+    .use(providerRoutes({ ...handingOver, scopes: policyOf(dependencies.domain).scopes, resource: config.publicUrl }));
   const resources = opening.move();
   return {
     ...ender,
     routes,
+    shortWay: providerShortWay(handingOver),
     clients,
     persons,
     credentials,

@@ -7,7 +7,7 @@ import { createProofMint, createTokenMint } from '../test/token-mint.ts';
 import { applyLoad, type Load, type Loaded } from './load.ts';
 import { startAnnals, startServer } from './processes.ts';
 import { printTable } from './table.ts';
-import { takeTurns } from './turns.ts';
+import { type Measured, takeTurns } from './turns.ts';
 
 // Tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against oidc-provider alone on its memory storage.
 // Then what it costs a resource server to check them. The contenders take turns within each round; the tables have the medians.
@@ -20,27 +20,29 @@ const { values: options } = parseArgs({
 });
 const [durationMs, rounds, connections] = [Number(options.seconds) * 1_000, Number(options.rounds), Number(options.connections)];
 
-type Entry = { readonly title: string; load(): Load };
+type Entry = { readonly title: string; readonly pid?: number | undefined; load(): Load };
 
 const measure = async (
   title: string,
   entries: readonly Entry[],
   compare: (rate: number, rates: readonly number[]) => string,
 ): Promise<void> => {
-  const contenders = entries.map(({ title: name, load }) => ({
+  const contenders = entries.map(({ title: name, pid, load }) => ({
     title: name,
+    pid,
     run: (forMs: number) => applyLoad({ ...load(), durationMs: forMs }),
   }));
   const measured = await takeTurns(contenders, { rounds, durationMs });
-  const of = (index: number, field: keyof Loaded): number => measured.get(contenders[index] as (typeof contenders)[number])?.[field] ?? 0;
+  const of = (index: number, field: keyof Measured): number => measured.get(contenders[index] as (typeof contenders)[number])?.[field] ?? 0;
   const rates = entries.map((_, index) => of(index, 'rate'));
   printTable(
-    [title, 'per second', 'p50 ms', 'p99 ms', 'compared'],
+    [title, 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'compared'],
     entries.map((entry, index) => [
       entry.title,
       Math.round(rates[index] ?? 0).toLocaleString('en'),
       of(index, 'p50Ms').toFixed(2),
       of(index, 'p99Ms').toFixed(2),
+      of(index, 'cpuUs').toFixed(0),
       compare(rates[index] ?? 0, rates),
     ]),
   );
@@ -80,8 +82,8 @@ const measureChecks = async (databaseUrl: string): Promise<void> => {
   await measure(
     `a request, ${connections} connections`,
     [
-      { title: 'Express alone', load: () => ({ ...checked, url: `${server.url}/open`, headers: () => ({}) }) },
-      { title: 'with a token seen before', load: () => ({ ...checked, headers: () => bearer }) },
+      { title: 'Express alone', pid: server.pid, load: () => ({ ...checked, url: `${server.url}/open`, headers: () => ({}) }) },
+      { title: 'with a token seen before', pid: server.pid, load: () => ({ ...checked, headers: () => bearer }) },
     ],
     (rate, [alone = 0]) => `+ ${Math.max(0, 1e6 / rate - 1e6 / alone).toFixed(0)} µs`,
   );
@@ -109,8 +111,8 @@ try {
     await measure(
       `tokens, ${connections} connections`,
       [
-        { title: 'ours, all roles in one process', load: () => tokenLoad(ours) },
-        { title: 'oidc-provider alone, in memory', load: () => tokenLoad(bare) },
+        { title: 'ours, all roles in one process', pid: ours.pid, load: () => tokenLoad(ours) },
+        { title: 'oidc-provider alone, in memory', pid: bare.pid, load: () => tokenLoad(bare) },
       ],
       (rate, [mine = 0]) => `${(mine / rate).toFixed(2)} ×`,
     );

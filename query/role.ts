@@ -33,6 +33,6 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     routes: [resourcePaths(foundation.domain), routes, writes, refusals],
     links: queryLinksOf(foundation.domain),
     authentication,
-    shortWay,
+    shortWays: [shortWay],
   });
 };

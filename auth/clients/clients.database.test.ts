@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
-import { createReadSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import {
   type ClientWorld,
   clientEventsOf,
@@ -14,6 +13,7 @@ import {
   WEB,
 } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
+import { readSeenRevocations } from '../../test/engines/read-seen-revocations.ts';
 import { until } from '../../testing/until.ts';
 
 let world: ClientWorld;
@@ -142,7 +142,7 @@ describe('tokens of a client', () => {
     const { body } = await send('POST', `/clients/${clientId}/secret`);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
     expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
-    const seen = await createReadSeenRevocations(world.side.pool)({ userId: 7001, clientId });
+    const seen = await readSeenRevocations(world.side.pool, { userId: 7001, clientId });
     const token = await world.mint.token({ client_id: clientId, revocations_seen: seen });
     await until(
       () => world.side.pool.query('select from auth.revoked where value = $1', [clientId]),

@@ -26,7 +26,7 @@ export type ProviderSettings = {
   readonly findPerson: FindPerson;
   readonly readProfile: ReadProfile;
   readonly readAttributes: Parameters<typeof createTokenClaims>[0]['readAttributes'];
-  readonly readSeenRevocations: Parameters<typeof createTokenClaims>[0]['readSeenRevocations'];
+  readonly readSubject: Parameters<typeof createTokenClaims>[0]['readSubject'];
   readonly pages: ProviderPages;
 };
 

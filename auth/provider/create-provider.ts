@@ -1,5 +1,5 @@
 import { calculateJwkThumbprint, decodeProtectedHeader, type JWK } from 'jose';
-import { type AdapterFactory, type Client, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { type Adapter, type AdapterFactory, type Client, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -29,6 +29,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   // Where a request came to is told by us, in the headers of a proxy; see `speakAsIssuer`.
   provider.proxy = true;
   fillInDefaults(provider);
+  rememberClients(provider, adapter('Client'));
   findSignedTokens(provider, tokens);
   nameAccessToken(provider);
   guardBoundCodes(provider);
@@ -54,6 +55,27 @@ const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
   ctx.set({ ...headers });
   if (ctx.response.is('json')) ctx.body = { error: 'temporarily_unavailable', error_description: body.title };
   return true;
+};
+
+/**
+ * oidc-provider knows a client again by a digest of all that the adapter says of it, which it makes for every request. The adapter
+ * returns the same object for as long as that has not changed.
+ */
+const rememberClients = (provider: Provider, adapter: Pick<Adapter, 'find'>): void => {
+  const { Client } = provider;
+  const findAgain = Client.find.bind(Client);
+  const clients = new WeakMap<object, Client>();
+  const find: typeof findAgain = async (id) => {
+    const metadata = typeof id === 'string' ? await adapter.find(id) : undefined;
+    if (!metadata) return undefined;
+    const known = clients.get(metadata);
+    if (known !== undefined) return known;
+    const client = await findAgain(id);
+    // It may have changed meanwhile.
+    if (client !== undefined && (await adapter.find(id)) === metadata) clients.set(metadata, client);
+    return client;
+  };
+  Object.assign(Client, { find });
 };
 
 const compareSecretsByDigest = (provider: Provider, { verifySecret }: ProviderDependencies): void => {

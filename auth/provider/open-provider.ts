@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http';
-import { Provider } from 'oidc-provider';
+import { type AdapterPayload, Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { createReadSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
+import type { StoredClient } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { followSigningKeys, type SigningKeys } from '../signing-keys/signing-keys.ts';
@@ -24,6 +24,7 @@ import type { ProviderSettings } from './configuration.ts';
 import { createProvider, type ProviderDependencies } from './create-provider.ts';
 import { createReadProfile } from './profile.ts';
 import { createReadAttributes } from './read-attributes.ts';
+import { createReadSubject } from './read-subject.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
@@ -52,13 +53,9 @@ export type OpenProvider = AsyncDisposable & {
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
   const { config, pool, masterKey, log, clients, endGrant, record, keysPollMs } = dependencies;
   const seal = createRecordSeal(masterKey);
-  const findClient = async (clientId: string) => {
-    const client = await clients.find(clientId);
-    return client === undefined || client.disabled ? undefined : metadataOf(client);
-  };
   const current = createCurrentProvider({
     settings: settingsOf(dependencies),
-    adapter: createAdapterFactory({ pool, seal, endGrant, findClient }),
+    adapter: createAdapterFactory({ pool, seal, endGrant, findClient: createFindClient(clients) }),
     tokensWith: (keys) => createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
@@ -69,6 +66,18 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   const following = await followSigningKeys({ pool, masterKey, log, pollMs: keysPollMs, onKeys: current.use });
   const { provider, handle, keys } = current;
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
+};
+
+/** The same object for as long as the client is the same, because oidc-provider reads all of it before it knows it again. */
+const createFindClient = ({ find }: Pick<Clients, 'find'>) => {
+  const known = new WeakMap<StoredClient, AdapterPayload>();
+  return async (clientId: string): Promise<AdapterPayload | undefined> => {
+    const client = await find(clientId);
+    if (client === undefined || client.disabled) return undefined;
+    const metadata = known.get(client) ?? metadataOf(client);
+    known.set(client, metadata);
+    return metadata;
+  };
 };
 
 const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
@@ -83,7 +92,7 @@ const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons 
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
   readAttributes: createReadAttributes({ domain, eventLog, codec }),
-  readSeenRevocations: createReadSeenRevocations(pool),
+  readSubject: createReadSubject(pool),
   pages: providerPages,
 });
 

@@ -1,10 +1,9 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import type { ReadSeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
-import { type FindPerson, findActive } from './account.ts';
 import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
 import type { ReadAttributes } from './read-attributes.ts';
+import type { ReadSubject } from './read-subject.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
@@ -46,9 +45,8 @@ const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]):
 };
 
 type Dependencies = {
-  readonly findPerson: FindPerson;
   readonly readAttributes: ReadAttributes;
-  readonly readSeenRevocations: ReadSeenRevocations;
+  readonly readSubject: ReadSubject;
 };
 
 type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
@@ -60,12 +58,12 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * stream the role was read. A client that acts for itself is the user that is its service account.
  */
 export const createTokenClaims =
-  ({ findPerson, readAttributes, readSeenRevocations }: Dependencies): Customize =>
+  ({ readAttributes, readSubject }: Dependencies): Customize =>
   async (ctx, token, { payload }) => {
     const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
-    // Before the role is read, so that a change in between ends this token as well.
-    payload.revocations_seen = await readSeenRevocations({ userId, clientId: token.clientId ?? '' });
-    const person = await findActive(findPerson, userId);
+    const { person: found, seen } = await readSubject({ userId, clientId: token.clientId ?? '' });
+    payload.revocations_seen = seen;
+    const person = found?.status === 'active' ? found : undefined;
     // After the version by which later changes are told.
     const attributes = person && (await readAttributes(person.userId));
     if (attributes !== undefined) payload.attributes = attributes;

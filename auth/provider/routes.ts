@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import type { ShortWay } from '#shared/http/short-way.ts';
 import { ROUTES } from './configuration.ts';
 import { speakAsIssuer } from './speak-as-issuer.ts';
 
@@ -40,18 +41,32 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
 /** The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read one. */
 export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencies): Router => {
   const router = Router();
-  const handOver: RequestHandler = (request, response) => void handle(request, response);
   for (const [path, methods] of PATHS) {
     router.all(
       path,
       (request, _response, next) => (methods.includes(request.method) ? next() : next('route')),
-      speakAsIssuer(issuer),
-      handOver,
+      ...handOver({ handle, issuer }),
     );
     router.all(path, refuseOtherMethods(...methods));
   }
   return router.use(protectedResourceRoutes({ issuer, resource, scopes }));
 };
+
+type HandingOver = Pick<Dependencies, 'handle' | 'issuer'>;
+
+const handOver = ({ handle, issuer }: HandingOver): readonly RequestHandler[] => [
+  speakAsIssuer(issuer),
+  (request, response) => void handle(request, response),
+];
+
+/** What machines ask for, and ask often; no other handler is at these paths. */
+const SHORT: ReadonlySet<string | undefined> = new Set([ROUTES.token, ROUTES.introspection, ROUTES.revocation]);
+
+export const providerShortWay = (handingOver: HandingOver): ShortWay => ({
+  takes: ({ method, url }) => method === 'POST' && SHORT.has(url),
+  handlers: handOver(handingOver),
+  failures: [],
+});
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const HOUR_S = 3_600;

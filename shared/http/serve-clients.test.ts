@@ -42,7 +42,7 @@ test.each([
   await using resources = new AsyncDisposableStack();
   const production = { NODE_ENV, PUBLIC_URL, MASTER_KEY: 'A'.repeat(43), HOST: '127.0.0.1', DRAIN_NOTICE_MS: '0' };
   const shortWay = { takes: () => true, handlers: [answerOk], failures: [] };
-  for (const served of [{}, { shortWay }]) {
+  for (const served of [{}, { shortWays: [shortWay] }]) {
     const url = await start(resources, served, production);
     expect((await fetch(url)).headers.get('strict-transport-security')).toBe(expected);
   }

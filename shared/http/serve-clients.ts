@@ -14,7 +14,7 @@ import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
-import { type ShortWay, withShortWay } from './short-way.ts';
+import { type ShortWay, withShortWays } from './short-way.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
 export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>) => ({
@@ -40,7 +40,7 @@ export type Served = {
   /** Which of them are pages for people. */
   readonly isPage?: IsPage;
   /** What the routes would do as well, later. */
-  readonly shortWay?: ShortWay;
+  readonly shortWays?: readonly ShortWay[];
   /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
   readonly beside?: HttpServer;
 };
@@ -49,7 +49,7 @@ export type Served = {
 export const serveClients = async (
   { config, log, resources }: Pick<ProcessContext, 'config' | 'log' | 'resources'>,
   { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
-  { routes, links, isPage, authentication, shortWay, beside }: Served,
+  { routes, links, isPage, authentication, shortWays = [], beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
@@ -64,13 +64,13 @@ export const serveClients = async (
     rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
   ];
   const app = createApp({ log, metrics, tracing, routes: [...common, ...routes], trustProxy });
-  const handler = shortWay
-    ? withShortWay(app, {
-        takes: shortWay.takes,
-        handlers: [...firstHandlers({ log, metrics, tracing }), ...forBrowsers, shedder.handler, ...limiter.handlers, ...shortWay.handlers],
-        failures: [limiter.onFailure, ...shortWay.failures, answerErrors(log)],
-      })
-    : app;
+  const first = [...firstHandlers({ log, metrics, tracing }), ...forBrowsers, shedder.handler, ...limiter.handlers];
+  const ways = shortWays.map(({ takes, handlers, failures }) => ({
+    takes,
+    handlers: [...first, ...handlers],
+    failures: [limiter.onFailure, ...failures, answerErrors(log)],
+  }));
+  const handler = withShortWays(app, ways);
   resources.use(await startMetricsServer(metrics, config.metrics));
   const server = resources.use(
     await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, ...drainingOf(config), log, metrics }),

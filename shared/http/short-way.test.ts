@@ -6,7 +6,7 @@ import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
 import { HttpProblem } from './http-problem.ts';
 import { readJsonBody } from './json-body.ts';
-import { withShortWay } from './short-way.ts';
+import { withShortWays } from './short-way.ts';
 
 /** The same handlers twice: at `/short` by the short way, and at `/long` as routes. */
 const serveBoth = async (...handlers: readonly RequestHandler[]) => {
@@ -17,7 +17,7 @@ const serveBoth = async (...handlers: readonly RequestHandler[]) => {
   const base = { log: captureLog().log, metrics: createMetrics() };
   const app = createApp({ ...base, routes: [Router().post('/long', ...handlers), tell] });
   const short = { handlers: [...firstHandlers(base), ...handlers], failures: [tell, answerErrors(base.log)] };
-  return serve(withShortWay(app, { ...short, takes: ({ url }) => url === '/short' }));
+  return serve(withShortWays(app, [{ ...short, takes: ({ url }) => url === '/short' }]));
 };
 
 const askBoth = async (url: string, body = '{"one":1}') => {
@@ -82,6 +82,6 @@ test('an answer that fails half way is broken off, so that it cannot be taken fo
 test('a failure that nobody answers ends the connection', async () => {
   const failing = { takes: () => true, handlers: [() => Promise.reject(new Error('nobody answers'))], failures: [] };
   const app = createApp({ log: captureLog().log, metrics: createMetrics(), routes: [] });
-  await using server = await serve(withShortWay(app, failing));
+  await using server = await serve(withShortWays(app, [failing]));
   await expect(fetch(server.url)).rejects.toThrow('fetch failed');
 });

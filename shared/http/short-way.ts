@@ -19,11 +19,23 @@ export type ShortWay = {
   readonly failures: readonly ErrorRequestHandler[];
 };
 
-/** Serves by the short way what it takes, and by the app all else. */
-export const withShortWay = (app: Express, { takes, handlers, failures }: ShortWay): RequestListener => {
+/** Serves by a short way what it takes, and by the app all else. */
+export const withShortWays = (app: Express, ways: readonly ShortWay[]): RequestListener => {
+  const passing = ways.map((way) => ({ takes: way.takes, pass: passBy(way) }));
+  return (incoming, outgoing) => {
+    const way = passing.find(({ takes }) => takes(incoming));
+    if (way === undefined) return void app(incoming, outgoing);
+    const { request, response } = dress(app, incoming, outgoing);
+    way.pass(request, response, 0);
+  };
+};
+
+type Pass = (request: Request, response: Response, place: number) => void;
+
+const passBy = ({ handlers, failures }: ShortWay): Pass => {
   // Failures are rare: they go as they do in the app.
   const failing = Router().use(failAgain, ...failures);
-  const pass = (request: Request, response: Response, place: number): void => {
+  const pass: Pass = (request, response, place) => {
     const next: NextFunction = (error?: unknown) => {
       if (error === undefined) return pass(request, response, place + 1);
       causes.set(request, { error });
@@ -37,11 +49,7 @@ export const withShortWay = (app: Express, { takes, handlers, failures }: ShortW
       next(error);
     }
   };
-  return (incoming, outgoing) => {
-    if (!takes(incoming)) return void app(incoming, outgoing);
-    const { request, response } = dress(app, incoming, outgoing);
-    pass(request, response, 0);
-  };
+  return pass;
 };
 
 const causes = requestFact<{ readonly error: unknown }>('cause');

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
+import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
 import { nowS } from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
-import { createReadSeenRevocations, followRevocations, migrateRevocations, type Revocable, revoke } from './revocations.ts';
+import { followRevocations, migrateRevocations, type Revocable, revoke } from './revocations.ts';
 
 const resources = new AsyncDisposableStack();
 let pool: Pool;
@@ -25,7 +26,7 @@ beforeEach(() => {
 /** What the authorization server issues once its directory has read the user's stream up to a version. */
 const issue = async (userVersion: number | undefined, more: Partial<Revocable> = {}): Promise<Revocable> => {
   const token = { jti: 'one', grantId: undefined, clientId: 'web', userId, issuedAtS: nowS() };
-  const seen = await createReadSeenRevocations(pool)(token);
+  const seen = await readSeenRevocations(pool, token);
   return { ...token, seen: userVersion === undefined ? undefined : seen, userVersion: userVersion as Version | undefined, ...more };
 };
 /** The role of the user changes, as a process finds it in the log; the authorization server has not read it yet. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
 import { bearer, createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
-import { createReadSeenRevocations, type RevocationKind, revoke } from './revocations.ts';
+import { type RevocationKind, revoke } from './revocations.ts';
 
 let world: ResourceWorld;
 let mint: TokenMint;
@@ -45,7 +46,7 @@ describe('a revoked', () => {
   });
 
   const issue = async (claims: ReturnType<typeof facts>, more: object = {}) => {
-    const seen = await createReadSeenRevocations(world.pool)({ userId: Number(claims.sub), clientId: claims.client_id });
+    const seen = await readSeenRevocations(world.pool, { userId: Number(claims.sub), clientId: claims.client_id });
     return mint.token({ ...claims, revocations_seen: seen, ...more });
   };
   const refused = (token: string) =>

@@ -1,7 +1,5 @@
-// Over 200 lines, because it owns one table: what is revoked, who follows it, and what of it a token has seen.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Version } from '#shared/brands.ts';
-import { coalesce } from '#shared/database/coalesce.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -72,30 +70,6 @@ export const revoke = async (database: Pick<Pool, 'query'>, kind: RevocationKind
        set revoked_at = greatest(clock_timestamp(), known.revoked_at + interval '1 microsecond'), expires_at = excluded.expires_at`,
     [kind, value, RETENTION_S],
   );
-};
-
-/**
- * What a token that is about to be issued says; tokens that are issued at once share a statement. To be read before anything that a
- * revocation is about, such as the role: a change that comes in between is then newer than the token.
- */
-export const createReadSeenRevocations = (pool: Pick<Pool, 'query'>): ReadSeenRevocations => {
-  const lastOf = coalesce<string, number>((keys) => readLast(pool, keys));
-  return async ({ userId, clientId }) => {
-    const [user = 0, client = 0] = await Promise.all([lastOf(keyOf('user', String(userId))), lastOf(keyOf('client', clientId))]);
-    return { user, client };
-  };
-};
-
-export type ReadSeenRevocations = (of: Pick<Revocable, 'userId' | 'clientId'>) => Promise<SeenRevocations>;
-
-const readLast = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-  const { rows } = await pool.query<{ key: string; revokedAt: number }>({
-    name: 'read-seen-revocations',
-    text: `select key, ${REVOKED_AT} as "revokedAt"
-           from unnest($1::text[]) key join auth.revoked on kind = split_part(key, ' ', 1) and value = substr(key, strpos(key, ' ') + 1)`,
-    values: [keys],
-  });
-  return new Map(rows.map(({ key, revokedAt }) => [key, revokedAt]));
 };
 
 /** In microseconds since 1970, which a number holds exactly. */

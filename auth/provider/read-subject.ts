@@ -1,0 +1,53 @@
+import type { UserId } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
+import type { Person } from '../accounts/person-table.ts';
+
+/** Whom a token is about to be issued for: the user, if there is one, and what was revoked of them and of the client. */
+export type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
+
+export type ReadSubject = (of: { readonly userId: number; readonly clientId: string }) => Promise<TokenSubject>;
+
+/** Tokens that are issued at once share a statement. */
+export const createReadSubject = (pool: Pick<Pool, 'query'>): ReadSubject => {
+  const subjectOf = coalesce<string, TokenSubject>((keys) => selectSubjects(pool, keys));
+  return async ({ userId, clientId }) =>
+    (isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined) ?? { person: undefined, seen: { user: 0, client: 0 } };
+};
+
+const isUserId = (userId: number): userId is UserId => Number.isSafeInteger(userId) && userId > 0;
+
+type Row = Pick<Person, 'role' | 'version'> & {
+  readonly key: string;
+  readonly userId: UserId;
+  readonly status: Person['status'] | null;
+  readonly user: number | null;
+  readonly client: number | null;
+};
+
+/**
+ * Both in one statement, which sees them as of one moment: a change of the role revokes the tokens of its user in the same transaction,
+ * so either the token has the new role, or its revocation is newer than those that it has seen.
+ */
+const selectSubjects = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, TokenSubject>> => {
+  const { rows } = await pool.query<Row>({
+    name: 'auth-token-subjects',
+    text: `select key, user_id as "userId", role, status, version,
+             (select ${REVOKED_AT} from auth.revoked where kind = 'user' and value = user_id::text) as user,
+             (select ${REVOKED_AT} from auth.revoked where kind = 'client' and value = substr(key, strpos(key, ' ') + 1)) as client
+           from unnest($1::text[]) key
+             cross join lateral (select split_part(key, ' ', 1)::bigint as user_id) asked
+             left join auth.person using (user_id)`,
+    values: [keys],
+  });
+  return new Map(
+    rows.map(({ key, userId, role, status, version, user, client }) => [
+      key,
+      {
+        person: status === null ? undefined : { userId, role, status, version },
+        seen: { user: user ?? 0, client: client ?? 0 },
+      },
+    ]),
+  );
+};

@@ -1,0 +1,13 @@
+import { migrateAccounts } from '../../auth/accounts/person-table.ts';
+import { createReadSubject } from '../../auth/provider/read-subject.ts';
+import type { Pool } from '../../shared/database/pool.ts';
+import type { Revocable, SeenRevocations } from '../../shared/http/authenticate/revocations.ts';
+
+/** What the authorization server would write into a token that it issues now. */
+export const readSeenRevocations = async (
+  pool: Pool,
+  { userId, clientId }: Pick<Revocable, 'userId' | 'clientId'>,
+): Promise<SeenRevocations> => {
+  await migrateAccounts(pool);
+  return (await createReadSubject(pool)({ userId, clientId })).seen;
+};
