@@ -31,7 +31,7 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
    */
   concerns?(events: readonly RecordedEvent[]): boolean;
   /** Is told after each commit: only a hint, because a process may die in between. */
-  committed?(): void;
+  committed?(position: Position): void;
   /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
   readonly restMs?: number;
   /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
@@ -100,9 +100,9 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
     isStopped = err instanceof LogWentBack;
     log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
   };
-  const committed = (): void => {
+  const committed = (position: Position): void => {
     observer.moved();
-    options.committed?.();
+    options.committed?.(position);
   };
   const running = runUnderLease({ pool, name, onFailure }, (lease) => follow({ ...options, committed }, lease), stopping.signal);
   return {
@@ -133,7 +133,7 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
     await (writing || isLasting ? inTransaction(pool, carryOut, isLasting ? LASTING : PASSING) : moveCheckpointAlone(pool, name, step));
     saved = to.position;
     dueAtMs = undefined;
-    committed?.();
+    committed?.(to.position);
   };
   const leaving = new AbortController();
   const pages = options.follow(place.position, AbortSignal.any([signal, leaving.signal]), place.event);
