@@ -35,7 +35,7 @@ await using keys = await openPostgresKeyStore({ pool, masterKey });
 
 const catchUp = async () => {
   const head = await eventLog.head();
-  const bell = { ringEverywhere() {} };
+  const bell = { tellEverywhere() {} };
   await using _projector = await startProjector({
     domain,
     pool,

@@ -17,7 +17,7 @@ test('on tables of another release the projector says what to do, and goes on by
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { ringEverywhere() {} } });
+  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
   {
     await using _projector = await start();
     await registerUser(side);
@@ -54,7 +54,7 @@ test('a read model of a release that did not write down what its rows are is tak
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { ringEverywhere() {} } });
+  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
   const others = tablesOf(reinterpreted(side.domain));
   const areOf = async () => [
     await isOfThisRelease(side.pool, side.tables, 'read_model'),

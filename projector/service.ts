@@ -26,7 +26,7 @@ export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prep
   readonly domain: Domain;
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
-  readonly bell: Pick<ReadModelBell, 'ringEverywhere'>;
+  readonly bell: Pick<ReadModelBell, 'tellEverywhere'>;
   /** Off unless given. */
   readonly tracing?: Tracing;
 };
@@ -72,8 +72,8 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
         );
       }
     },
-    committed: () => {
-      bell.ringEverywhere();
+    committed: (position) => {
+      bell.tellEverywhere(eventLog.identity, position);
       batches.committed();
     },
   });

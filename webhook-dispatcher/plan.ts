@@ -52,6 +52,13 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       for await (const page of changes.follow(after, signal))
         for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo, event: part.event };
     },
+    concerns({ changes: several, upTo }, { after }) {
+      if (known?.at !== after) return true;
+      const { book } = known;
+      if (several.some((change) => webhookChangeOf(change) !== undefined || book.wanting(change).length > 0)) return true;
+      known = { ...known, at: upTo };
+      return false;
+    },
     async write(page, connection, { after }) {
       const { identity: log } = following.eventLog;
       const { book, quietUpTo } = known?.at === after ? known : await begin(connection, domain, log);

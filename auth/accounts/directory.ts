@@ -80,6 +80,7 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     eventLog,
     log,
     metrics,
+    concerns: (events) => events.some((event) => isFollowed(event) || event.type === 'user.deleted'),
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
       for (const event of await readable(reading, events)) await hear(connection, event, { emailHash, leastRole, told });

@@ -33,6 +33,7 @@ export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promi
     eventLog,
     log,
     metrics,
+    concerns: (events) => events.some((event) => mayHaveLost(lostIn, event)),
     async act(events, signal) {
       for (const event of events) {
         if (signal.aborted) return;
@@ -41,6 +42,14 @@ export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promi
       }
     },
   });
+};
+
+const mayHaveLost = (lostIn: LostUploadsIn, event: RecordedEvent): boolean => {
+  try {
+    return lostIn(event) !== undefined;
+  } catch {
+    return true;
+  }
 };
 
 /** A damaged event holds up nothing; its picture stays, and whoever looks after the system is told. */

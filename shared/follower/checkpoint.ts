@@ -82,18 +82,40 @@ type Move = {
   readonly event?: EventId | undefined;
 };
 
-/** Prepared, because each follower sends it for each page, and most have nothing else to write then. */
+const MOVED = `on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
+         moved_at = excluded.moved_at, moved_position = excluded.moved_position
+       where held.log = $2 and held.position = $3 and held.epoch <= $5`;
+const INTO =
+  'insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)';
+
+/** Prepared, because each follower sends it for each page. */
 const MOVE = {
   name: 'follower-move-checkpoint',
-  text: `insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)
-       values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4)
-     on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
-         moved_at = excluded.moved_at, moved_position = excluded.moved_position
-       where held.log = $2 and held.position = $3 and held.epoch <= $5`,
+  text: `${INTO} values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4) ${MOVED}`,
+};
+
+/** In a transaction of its own, which waits for no disk: after a crash the follower hears again what it had nothing to write of. */
+const MOVE_ALONE = {
+  name: 'follower-move-checkpoint-alone',
+  text: `${INTO} select $1, $2::uuid, $4::bigint, $5::bigint, $6::uuid, $4::bigint, clock_timestamp(), $4::bigint
+       where set_config('synchronous_commit', 'off', true) is not null ${MOVED}`,
 };
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
-export const moveCheckpoint = async (connection: Connection, follower: string, { log, from, to, epoch, event }: Move): Promise<void> => {
-  const { rowCount } = await connection.query({ ...MOVE, values: [follower, log, from, to, epoch, event ?? null] });
+export const moveCheckpoint = (connection: Connection, follower: string, move: Move): Promise<void> =>
+  sendMove(connection, MOVE, follower, move);
+
+/** As `moveCheckpoint`, outside of a transaction. */
+export const moveCheckpointAlone = (pool: Pool, follower: string, move: Move): Promise<void> => sendMove(pool, MOVE_ALONE, follower, move);
+
+type Statement = { readonly name: string; readonly text: string };
+
+const sendMove = async (
+  database: Pick<Pool, 'query'>,
+  statement: Statement,
+  follower: string,
+  { log, from, to, epoch, event }: Move,
+): Promise<void> => {
+  const { rowCount } = await database.query({ ...statement, values: [follower, log, from, to, epoch, event ?? null] });
   if (rowCount !== 1) throw new LostCheckpoint(follower);
 };

@@ -10,7 +10,7 @@ import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { until } from '../../testing/until.ts';
 import { moveCheckpoint } from './checkpoint.ts';
-import { startFollower } from './follower.ts';
+import { MOVE_WITHIN_MS, startFollower } from './follower.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -146,4 +146,76 @@ test('tells how far it is behind, also while it stands still', async () => {
   expect(shown).toContain(`annals_follower_behind{follower="stands"} ${head}`);
   expect(shown).toContain(`annals_follower_behind{follower="stands-too"} ${head}`);
   expect(shown).toMatch(/annals_follower_behind_seconds\{follower="stands"\} (?!0\n)\d/);
+});
+
+/** Counts how often its checkpoint moves. */
+const countMoves = async (name: string) => {
+  await pool.query(`create table if not exists public.move (follower text, position bigint);
+    create or replace function public.record_move() returns trigger language plpgsql as $$ begin
+      insert into public.move values (new.follower, new.position); return new; end $$;
+    create or replace trigger record_move after insert or update of position on public.follower_checkpoint
+      for each row execute function public.record_move()`);
+  return async () => (await pool.query<{ position: number }>('select position from public.move where follower = $1', [name])).rows;
+};
+
+test('a checkpoint gathers the moves past events from which nothing follows, and comes to the end of the log', async () => {
+  const name = 'seldom concerned';
+  const moves = await countMoves(name);
+  const concerning = new Set<string>();
+  const heard: string[] = [];
+  await using _follower = await startFollower({
+    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+    concerns: (events) => events.some(({ id }) => concerning.has(id)),
+    async write(events) {
+      heard.push(...events.map(({ id }) => id).filter((id) => concerning.has(id)));
+    },
+  });
+  const followed = async () => ((await moves()).at(-1)?.position ?? 0) >= (await eventLog.head());
+  const ids: string[] = [];
+  const startMs = performance.now();
+  for (let round = 0; round < 3; round += 1) {
+    for (let n = 0; n < 30; n += 1) await append(1);
+    const event = anEvent();
+    concerning.add(event.id);
+    ids.push(event.id);
+    await eventLog.append(aStream(), NO_STREAM, [event]);
+    await append(1);
+    await until(followed, (isFollowed) => isFollowed);
+  }
+  expect(heard).toEqual(ids);
+  const positions = (await moves()).map(({ position }) => position);
+  expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+  // With each that concerned it, and so often in between.
+  expect(positions.length).toBeLessThanOrEqual(ids.length + 1 + (performance.now() - startMs) / MOVE_WITHIN_MS);
+});
+
+test('what concerned nobody is heard again by a successor, and what was written is not', async () => {
+  const name = 'gathers, and is overtaken';
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const follow = (concerned: (positions: readonly number[]) => void) =>
+    startFollower({
+      ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+      concerns(events) {
+        concerned(events.map(({ position }) => position));
+        return false;
+      },
+    });
+  const [first, second]: [number[], number[]] = [[], []];
+  {
+    await using _first = await follow((positions) => {
+      first.push(...positions);
+      if (first.length >= 3) reach();
+    });
+    await append(3);
+    await reached;
+  }
+  const { rows } = await pool.query<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [name]);
+  await using _second = await follow((positions) => void second.push(...positions));
+  await append(1);
+  const head = await eventLog.head();
+  await until(
+    () => second.at(-1),
+    (last) => last === head,
+  );
+  expect(second).toEqual(upTo(head).slice(rows[0]?.position ?? 0));
 });

@@ -6,7 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/process/log.ts';
-import { migrateFollowers, moveCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
+import { migrateFollowers, moveCheckpoint, moveCheckpointAlone, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { type ObservedFollower, observeFollower } from './observe-follower.ts';
@@ -25,8 +25,13 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
    * It is given what was prepared, page by page.
    */
   write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
+  /**
+   * Whether anything follows from events that come after a position. If nothing does, neither `act` nor `write` is called, and the checkpoint
+   * moves a little later: whoever takes over in between hears such events again.
+   */
+  concerns?(events: readonly RecordedEvent[]): boolean;
   /** Is told after each commit: only a hint, because a process may die in between. */
-  committed?(): void;
+  committed?(position: Position): void;
   /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
   readonly restMs?: number;
   /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
@@ -41,7 +46,7 @@ const PASSING = `${LASTING}; set local synchronous_commit = off`;
 
 /** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
-  const { eventLog, act, prepare, write } = options;
+  const { eventLog, act, prepare, write, concerns } = options;
   return startFollowing<Batch<Ready>>({
     ...options,
     async *follow(after, signal, event) {
@@ -55,6 +60,7 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
     },
     act: act && (({ events }, signal) => act(events, signal)),
     write: write && (({ events, ready }, connection) => write(events, connection, ready)),
+    concerns: concerns && (({ events }) => concerns(events)),
   });
 };
 
@@ -72,6 +78,7 @@ export type FollowingOptions<Page> = Pick<
   readonly isExpected?: (error: unknown) => boolean;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
   readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
+  readonly concerns?: ((page: Page, span: { readonly after: Position }) => boolean) | undefined;
 };
 
 type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
@@ -93,9 +100,9 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
     isStopped = err instanceof LogWentBack;
     log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
   };
-  const committed = (): void => {
+  const committed = (position: Position): void => {
     observer.moved();
-    options.committed?.();
+    options.committed?.(position);
   };
   const running = runUnderLease({ pool, name, onFailure }, (lease) => follow({ ...options, committed }, lease), stopping.signal);
   return {
@@ -106,26 +113,83 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   };
 };
 
+/** So long the checkpoint may stay behind events from which nothing follows: whoever waits for it waits so much longer. */
+export const MOVE_WITHIN_MS = 100;
+
 const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, write, committed, restMs = 0, isLasting = false } = options;
+  const { name, pool, eventLog, act, write, concerns, committed, restMs = 0, isLasting = false } = options;
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
-  let position: Position = taken?.position ?? START;
-  for await (const { page, upTo, event } of options.follow(position, signal, taken?.event ?? undefined)) {
-    if (signal.aborted) return;
-    await act?.(page, signal);
-    if (signal.aborted) return;
-    const move = { log: eventLog.identity, from: position, to: upTo, epoch, event };
+  let saved: Position = taken?.position ?? START;
+  let place: Place = { position: saved, event: taken?.event ?? undefined };
+  let dueAtMs: number | undefined;
+  const move = async (to: Place, writing?: (connection: Connection) => Promise<void>): Promise<void> => {
+    const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     const carryOut = async (connection: Connection): Promise<void> => {
       // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
-      await moveCheckpoint(connection, name, move);
-      await write?.(page, connection, { after: move.from });
+      await moveCheckpoint(connection, name, step);
+      await writing?.(connection);
     };
-    await inTransaction(pool, carryOut, isLasting ? LASTING : PASSING);
-    position = upTo;
-    committed?.();
+    await (writing || isLasting ? inTransaction(pool, carryOut, isLasting ? LASTING : PASSING) : moveCheckpointAlone(pool, name, step));
+    saved = to.position;
+    dueAtMs = undefined;
+    committed?.(to.position);
+  };
+  const leaving = new AbortController();
+  const pages = options.follow(place.position, AbortSignal.any([signal, leaving.signal]), place.event);
+  for await (const followed of orWhenDue(pages, () => dueAtMs, leaving)) {
+    if (signal.aborted) return;
+    if (followed === 'due') {
+      await move(place);
+      continue;
+    }
+    const { page, upTo, event } = followed;
+    const after = place.position;
+    place = { position: upTo, event };
+    if (concerns?.(page, { after }) ?? true) {
+      await act?.(page, signal);
+      if (signal.aborted) return;
+      await move(place, write && ((connection) => write(page, connection, { after })));
+    } else dueAtMs ??= performance.now() + MOVE_WITHIN_MS;
     if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});
   }
+};
+
+type Place = { readonly position: Position; readonly event: EventId | undefined };
+
+/** What comes, and in between when something is due; whoever leaves has what is still waited for end. */
+async function* orWhenDue<Each>(
+  all: AsyncIterable<Each>,
+  dueAtMs: () => number | undefined,
+  leaving: AbortController,
+): AsyncGenerator<Each | 'due'> {
+  const iterator = all[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = iterator.next();
+      // Told where it is awaited.
+      next.catch(() => {});
+      while (await isDueBefore(next, dueAtMs())) yield 'due';
+      const { value, done } = await next;
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    leaving.abort();
+    await iterator.return?.();
+  }
+}
+
+const isDueBefore = async (next: Promise<unknown>, dueAtMs: number | undefined): Promise<boolean> => {
+  if (dueAtMs === undefined) return false;
+  // Also if there is always something next.
+  if (performance.now() >= dueAtMs) return true;
+  const timer = new AbortController();
+  const settled = () => false;
+  const due = delay(dueAtMs - performance.now(), true, { signal: timer.signal }).catch(settled);
+  const isDue = await Promise.race([next.then(settled, settled), due]);
+  timer.abort();
+  return isDue;
 };
 
 type Following = { readonly eventLog: EventLog; readonly signal: AbortSignal; readonly event: EventId | undefined };

@@ -1,3 +1,4 @@
+import type { LogIdentity, Position } from '#shared/brands.ts';
 import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 
 /** The schema that reads are served from. */
@@ -7,7 +8,28 @@ export const LIVE_SCHEMA = 'read_model';
 export const PROJECTOR = 'projector';
 
 /** Rung by the projector after its commits, heard by whoever waits to read what they wrote; one for both in one process. */
-export type ReadModelBell = PostgresBell;
+export class ReadModelBell extends PostgresBell {
+  #told: { readonly log: string; readonly position: Position; readonly heard: number } | undefined;
 
-export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell =>
-  new PostgresBell({ ...place, channel: 'annals_read_model' });
+  constructor(place: Omit<BellOptions, 'channel'>) {
+    super({ ...place, channel: 'annals_read_model' });
+  }
+
+  tellEverywhere(log: LogIdentity, position: Position): void {
+    this.ringEverywhere(`${log} ${position}`);
+  }
+
+  /** How far the read model is, if the latest ring has told it. */
+  toldOf(log: LogIdentity): Position | undefined {
+    return this.#told?.log === log && this.#told.heard === this.heard ? this.#told.position : undefined;
+  }
+
+  /** A process of an earlier release only rings. */
+  protected override hear(message: string): void {
+    const [log = '', position] = message.split(' ');
+    if (position !== undefined) this.#told = { log, position: Number(position) as Position, heard: this.heard + 1 };
+    super.hear(message);
+  }
+}
+
+export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell => new ReadModelBell(place);

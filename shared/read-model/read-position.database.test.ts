@@ -8,6 +8,7 @@ import { createDatabase, type TestDatabase } from '../../test/engines/database.t
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
+import { openReadModelBell, type ReadModelBell } from './read-model.ts';
 import { openReadPosition, readReached } from './read-position.ts';
 
 const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;
@@ -34,8 +35,7 @@ const moveTo = async (position: number, log = LOG) => {
   );
 };
 
-const open = ({ waitersMax = 1_000 } = {}) => {
-  const bell = new Doorbell();
+const open = ({ waitersMax = 1_000, bell = new Doorbell() } = {}) => {
   const own = openPool({ url: database.url, applicationName: 'test-read-position', connectionsMax: 4 });
   let asked = 0;
   own.on('acquire', () => {
@@ -149,4 +149,51 @@ test('in a database that no follower has worked in, nothing is reached yet', asy
   await using empty = await createDatabase();
   await using own = openPool({ url: empty.url, applicationName: 'test', connectionsMax: 1 });
   expect(await readReached(own, { identity: LOG })).toBeUndefined();
+});
+
+/** Once it listens, a bell rings by itself. */
+const openBell = async () => {
+  const bell = openReadModelBell({ url: database.url });
+  await until(
+    () => bell.heard,
+    (heard) => heard === 1,
+  );
+  return bell;
+};
+
+test('a ring that tells the position is believed, and nobody asks the database', async () => {
+  await using bell = await openBell();
+  await using reading = open({ bell });
+  bell.tellEverywhere(LOG, 5 as Position);
+  expect(await reading.reaches(5)).toBe(true);
+  const waiting = reading.reaches(7);
+  bell.tellEverywhere(LOG, 6 as Position);
+  bell.tellEverywhere(LOG, 7 as Position);
+  expect(await waiting).toBe(true);
+  expect(reading.asked()).toBe(0);
+});
+
+test.each([
+  ['tells nothing', (bell: ReadModelBell) => bell.ringEverywhere()],
+  ['tells of another log', (bell: ReadModelBell) => bell.tellEverywhere(OTHER_LOG, 9 as Position)],
+  ['is not heard', () => {}],
+])('where a later ring %s, the database is asked', async (_what, ring) => {
+  await using bell = await openBell();
+  await using reading = open({ bell });
+  bell.tellEverywhere(LOG, 5 as Position);
+  const waiting = reading.reaches(9);
+  await moveTo(9);
+  ring(bell);
+  expect(await waiting).toBe(true);
+});
+
+test('another process hears how far it is', async () => {
+  await using one = await openBell();
+  await using two = await openBell();
+  one.tellEverywhere(LOG, 5 as Position);
+  await until(
+    () => two.toldOf(LOG),
+    (position) => position === 5,
+  );
+  expect(two.toldOf(OTHER_LOG)).toBeUndefined();
 });

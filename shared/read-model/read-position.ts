@@ -3,7 +3,7 @@ import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Doorbell } from '#shared/doorbell.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { PROJECTOR } from './read-model.ts';
+import { PROJECTOR, type ReadModelBell } from './read-model.ts';
 
 /** How far the read model is, for those who wait to read what they wrote. */
 export type ReadPosition = AsyncDisposable & {
@@ -21,7 +21,7 @@ export type ReadPositionOptions = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
   /** Heard after the projector's commits; where it stays silent, the position is looked at now and then. */
-  readonly bell: Doorbell;
+  readonly bell: Doorbell & Partial<Pick<ReadModelBell, 'toldOf'>>;
   readonly waitersMax?: number;
 };
 
@@ -35,7 +35,7 @@ const ANSWER_WITHIN_MS = 1_000;
 type Waiter = { readonly position: Position; readonly settle: (isReached: boolean) => void };
 
 /**
- * One loop looks for all who wait in this process: once when the first of them comes, then once for every ring.
+ * One loop looks for all who wait in this process: once when the first of them comes, then once for every ring that does not tell it.
  * When nobody waits, nobody looks.
  */
 export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MAX }: ReadPositionOptions): ReadPosition => {
@@ -45,25 +45,31 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
   /** The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once reached is known for good. */
   let reached = START;
 
+  const hear = (found: Position | undefined = START): Position => {
+    if (found > reached) reached = found;
+    return reached;
+  };
+
   const look = async (): Promise<void> => {
     isLooking = true;
-    while (waiters.size > 0) {
+    for (let isSilent = false; waiters.size > 0; ) {
       const { heard } = bell;
+      const told = isSilent ? undefined : bell.toldOf?.(eventLog.identity);
       // Where the database does not answer, it is asked again, and those who wait lose their patience by themselves.
-      const found = (await readReached(pool, eventLog).catch(() => undefined)) ?? START;
-      if (found > reached) reached = found;
+      hear(told ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
       if (waiters.size > 0) await bell.wait(heard, POLL_MS, closed.signal);
+      isSilent = bell.heard === heard;
     }
     isLooking = false;
   };
 
   return {
     get reached() {
-      return reached;
+      return hear(bell.toldOf?.(eventLog.identity));
     },
     async reaches(position, timeoutMs, signal) {
-      if (position <= reached) return true;
+      if (position <= hear(bell.toldOf?.(eventLog.identity))) return true;
       if (waiters.size >= waitersMax || closed.signal.aborted || signal?.aborted) return false;
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const settle = (isReached: boolean) => {

@@ -6,6 +6,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';
+import { describeSharedLooks } from './event-log-shared-looks.ts';
 
 /** What a page of large events may hold, whatever the engine's own measure. */
 const PAGE_BYTES_MAX = 20 * 1_048_576;
@@ -35,6 +36,7 @@ export const describeEventLog = (name: string, startEngine: () => Promise<LogEng
     describeContent(() => log);
     describeRead(() => log);
     describeFollow(() => log);
+    describeSharedLooks(() => engine);
     describeOrder(() => engine);
   });
 };

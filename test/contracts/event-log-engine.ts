@@ -11,6 +11,8 @@ export type LogEngine = AsyncDisposable & {
   restart(): Promise<void>;
   /** What goes on around the log while it is written and followed, each to be survived. */
   readonly disturbances: readonly Disturbance[];
+  /** Counts from now on how often a follower has the server look for what comes after a position, in all that this process has opened. */
+  countLooks(): Disposable & { count(): number };
 };
 
 export type Disturbance = {

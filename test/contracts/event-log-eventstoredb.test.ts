@@ -1,3 +1,5 @@
+import { BACKWARDS, EventStoreDBClient } from '@eventstore/db-client';
+import { vi } from 'vitest';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { describeEventLog } from './event-log-contract.ts';
@@ -7,12 +9,20 @@ import { disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-distu
 /** As in production, but a lost answer is not waited for as long. */
 const TIMING = { patienceMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
 
+/** Forwards, as followers read. */
+const countLooks: LogEngine['countLooks'] = () => {
+  const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
+  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) => options?.direction !== BACKWARDS && options?.maxCount !== 1;
+  return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
+};
+
 const startStandIn = async (): Promise<LogEngine> => {
   const standIn = await startEventStoreStandIn();
   return {
     open: () => openEventStoreEventLog({ url: standIn.address, timing: TIMING }),
     restart: () => standIn.restart(),
     disturbances: disturbancesOn(standIn),
+    countLooks,
     [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose](),
   };
 };
@@ -24,6 +34,7 @@ const startReal = (url: string) => async (): Promise<LogEngine> => ({
   open: () => openEventStoreEventLog({ url }),
   restart: async () => console.warn('Not done: the server at EVENTSTORE_URL is not ours to restart.'),
   disturbances: [noiseOfTheSystem(url)],
+  countLooks,
   [Symbol.asyncDispose]: async () => {},
 });
 

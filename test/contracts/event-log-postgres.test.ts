@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { PATIENCE_MS } from '#shared/event-log/postgres/patiently.ts';
 import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-log.ts';
+import { READ_LOG } from '#shared/event-log/postgres/read.ts';
 import { scaled } from '../../testing/load.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
@@ -22,6 +23,11 @@ const startEngine = async (): Promise<LogEngine> => {
     open: () => openPostgresEventLog({ url }),
     restart: () => crash(url),
     disturbances: disturbancesOn(url),
+    countLooks() {
+      const spy = vi.spyOn(pg.Client.prototype, 'query');
+      const isLook = ([query]: readonly unknown[]) => typeof query === 'object' && Object(query).name === READ_LOG.name;
+      return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

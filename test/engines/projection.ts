@@ -13,7 +13,7 @@ import type { CommandSide } from './command-side.ts';
 
 /** The projector of one process. */
 export const startProjecting = ({ domain, pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>
-  startProjector({ domain, pool, eventLog, keys, metrics, bell: { ringEverywhere() {} }, log: pino({ level: 'silent' }) });
+  startProjector({ domain, pool, eventLog, keys, metrics, bell: { tellEverywhere() {} }, log: pino({ level: 'silent' }) });
 
 /** Waits until everything that is in the log now is in the read model. */
 export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {

@@ -3,11 +3,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { openReadPosition, type ReadPosition, readReached } from '#shared/read-model/read-position.ts';
+import { openReadPosition, type ReadPosition, type ReadPositionOptions, readReached } from '#shared/read-model/read-position.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { type ChangeReader, createChangeReader } from '../changes.ts';
 
@@ -18,12 +17,12 @@ export type PostgresChangeStreamOptions = {
   readonly pool: Pool;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   /** Rung when the read model has moved on. */
-  readonly bell: Doorbell;
+  readonly bell: ReadPositionOptions['bell'];
 };
 
 /** Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached. */
 export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }: PostgresChangeStreamOptions): ChangeStream => {
-  const reader = createChangeReader({ domain, eventLog, pool, keys });
+  const reader = shareReading(createChangeReader({ domain, eventLog, pool, keys }));
   const readPosition = openReadPosition({ pool, eventLog, bell });
   const closed = new AbortController();
   return {
@@ -36,7 +35,23 @@ export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }:
   };
 };
 
-type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & { readonly reader: ChangeReader; readonly readPosition: ReadPosition };
+/** Those who are woken together mostly want the same page, and it is made once. */
+const shareReading = (reader: ChangeReader): Pick<ChangeReader, 'toPage'> => {
+  const making = new Map<string, Promise<ChangePage>>();
+  return {
+    toPage(events, after) {
+      const key = `${after} ${events.at(0)?.position} ${events.at(-1)?.position}`;
+      const page = making.get(key) ?? reader.toPage(events, after).finally(() => making.delete(key));
+      making.set(key, page);
+      return page;
+    },
+  };
+};
+
+type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & {
+  readonly reader: Pick<ChangeReader, 'toPage'>;
+  readonly readPosition: ReadPosition;
+};
 
 async function* follow({ eventLog, reader, readPosition }: Following, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
   let last = after;
@@ -52,7 +67,11 @@ async function* follow({ eventLog, reader, readPosition }: Following, after: Pos
 type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Position };
 
 /** A database that is away is waited for, as the log itself is. */
-const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: AbortSignal): Promise<ChangePage | undefined> => {
+const toPage = async (
+  reader: Pick<ChangeReader, 'toPage'>,
+  { events, after }: Passed,
+  signal: AbortSignal,
+): Promise<ChangePage | undefined> => {
   while (!signal.aborted) {
     try {
       return await reader.toPage(events, after);

@@ -30,7 +30,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   readonly #closed = new AbortController();
   readonly #listening: Promise<void>;
   #client: pg.Client | undefined;
-  #isDue = false;
+  #due: string | undefined;
   #isAnnouncing = false;
 
   constructor(options: BellOptions) {
@@ -39,11 +39,15 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
     this.#listening = this.#listen();
   }
 
-  /** Rings here at once, and elsewhere soon. */
-  ringEverywhere(): void {
-    this.ring();
-    this.#isDue = true;
+  /** Rings here at once, and elsewhere soon; of what is told at the same time, the last is heard. */
+  ringEverywhere(message = ''): void {
+    this.hear(message);
+    this.#due = message;
     if (!this.#isAnnouncing) void this.#announce();
+  }
+
+  protected hear(_message: string): void {
+    this.ring();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -54,11 +58,13 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   /** Announces until nothing is due: at once, and then a little after the announcement before has been answered. */
   async #announce(): Promise<void> {
     this.#isAnnouncing = true;
-    while (this.#isDue && !this.#closed.signal.aborted) {
-      this.#isDue = false;
+    while (this.#due !== undefined && !this.#closed.signal.aborted) {
+      const message = this.#due;
+      this.#due = undefined;
       const client = this.#client;
       // A ring that fails is a hint lost; a connection that does not answer is of no use to listen on either.
-      if (client) await client.query(`notify ${this.#options.channel}`).catch(() => void end(client));
+      const notify = `notify ${this.#options.channel}, ${pg.escapeLiteral(message)}`;
+      if (client) await client.query(notify).catch(() => void end(client));
       await delay(RING_AT_MOST_EVERY_MS);
     }
     this.#isAnnouncing = false;
@@ -92,8 +98,8 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       const [own] = rows;
       if (directUrl === undefined && own?.pid !== processOf(client)) return 'in vain';
       // Whoever committed here has been rung for already.
-      client.on('notification', ({ processId }) => {
-        if (processId !== own?.pid) this.ring();
+      client.on('notification', ({ processId, payload = '' }) => {
+        if (processId !== own?.pid) this.hear(payload);
       });
       await client.query(`listen ${channel}`);
       this.#client = client;

@@ -24,7 +24,8 @@ export class LiveBell extends Doorbell implements AsyncDisposable {
   readonly #waiting = new Set<Waiting>();
   /** Rung when somebody begins to wait, for the subscription to be read on. */
   readonly #awaited = new Doorbell();
-  #latest = START;
+  /** The last that was heard of. */
+  latest: Position = START;
   #listening: Promise<void> | undefined;
 
   constructor(client: EventStoreDBClient) {
@@ -34,7 +35,7 @@ export class LiveBell extends Doorbell implements AsyncDisposable {
 
   /** Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for the signal. */
   async waitAfter(after: Position, heard: number, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
-    if (this.#latest > after) return;
+    if (this.latest > after) return;
     this.#listening ??= this.#listen();
     const waiting = { after };
     this.#waiting.add(waiting);
@@ -86,7 +87,7 @@ export class LiveBell extends Doorbell implements AsyncDisposable {
   /** While nobody waits, nothing more is taken from the server, which has better things to do then. */
   async #hear(position: Position): Promise<void> {
     await this.#someoneWaits();
-    this.#latest = position;
+    this.latest = position;
     if ([...this.#waiting].every(({ after }) => after >= position)) return;
     this.#waiting.clear();
     this.ring();

@@ -10,7 +10,7 @@ import { AppendClient, type Stored } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
-import { follow } from './follow.ts';
+import { createFollow } from './follow.ts';
 import { LATE_MS } from './patience.ts';
 import { placeOf } from './places.ts';
 import { ask, PAGE_EVENTS_MAX, type Reader, readFirst, readingOf, readStreamPages, refuseIfClosed } from './read.ts';
@@ -50,7 +50,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
       return { version, position };
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
-    follow: (after, signal, id) => follow({ reader, bell }, after, signal, id),
+    follow: createFollow(reader, bell),
     eventAt: (position) => readEventAt(reader, position),
     head,
     lateMs: LATE_MS,

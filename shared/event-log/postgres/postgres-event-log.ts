@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
@@ -7,13 +6,14 @@ import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
 import { checkAppend } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
-import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
+import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } from '../event-log.ts';
+import { followTail, type TailFollower } from '../follow-tail.ts';
+import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { createLogReader, type ReadLog, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
+import { readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -28,7 +28,12 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
   const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
   const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
   const bell = opening.use(new PostgresBell({ url, directUrl, channel: 'annals_event_log' }));
-  const readLog = createLogReader(readers, bell);
+  const tail = new Tail({
+    read: (after) => readAfter(readers, after),
+    heard: () => bell.heard,
+    hasNews: (_after, heard) => bell.heard !== heard,
+  });
+  const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) => bell.wait(heard, timeoutMs, signal);
   const commits = opening.use(
     new GroupCommit({
       isPassing,
@@ -53,7 +58,7 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
     read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
-    follow: (after, signal, id) => follow({ readLog, bell }, after, signal, id),
+    follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
     eventAt: (position) => patiently(() => readEventAt(readers, position)),
     head: () => patiently(() => readHead(readers)),
     check: () =>
@@ -159,50 +164,30 @@ const findRepeat = async (pool: pg.Pool, { stream, events }: ProposedAppend): Pr
   return { version: found.version, position: found.position };
 };
 
-const POLL_MS = 250;
-const BACKOFF_FIRST_MS = 50;
-const BACKOFF_MAX_MS = 1_000;
-
 /**
- * Pages through the log from a position and waits at its end for the bell; a server that is away is waited for.
- * Each page shows that the log still has the event before it.
+ * Follows the log; a hole in it is damage, because positions are dense. What comes before one is handed over.
+ * Each look shows that the log still has the event before it.
  */
 async function* follow(
-  { readLog, bell }: { readLog: ReadLog; bell: Doorbell },
+  follower: TailFollower,
   after: Position,
   signal: AbortSignal,
   id?: EventId,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   let last = after;
-  let lastId = after === START ? undefined : id;
-  let backoffMs = BACKOFF_FIRST_MS;
-  while (!signal.aborted) {
-    const heard = bell.heard;
-    const page = await readLog(last).catch(orPassing);
-    if (page === 'away') {
-      await delay(backoffMs, undefined, { signal }).catch(() => {});
-      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
-      continue;
-    }
-    backoffMs = BACKOFF_FIRST_MS;
-    if (lastId !== undefined && page.at !== lastId) throw new LogWentBack({ position: last, id: lastId }, page.at);
-    const whole = wholePart(last, page.events);
+  for await (const events of followTail(follower, { after, signal, id })) {
+    const whole = wholePart(last, events);
     last = whole.at(-1)?.position ?? last;
-    lastId = whole.at(-1)?.id ?? page.at;
     if (whole.length > 0) yield whole;
-    const [hole] = page.events.slice(whole.length);
+    const [hole] = events.slice(whole.length);
     if (hole) throw new LogHole({ after: last, found: hole.position });
-    // Whatever was committed since then has rung, or will.
-    if (!page.isCut) await bell.wait(heard, POLL_MS, signal);
   }
 }
 
-const orPassing = (error: unknown): 'away' => {
-  if (isPassing(error)) return 'away';
-  throw error;
+const demandSeen = (seen: Seen, { at }: TailPage): void => {
+  if (at?.id !== seen.id) throw new LogWentBack(seen, at?.id);
 };
 
-/** Positions are dense, so a hole is damage. What comes before it is handed over. */
 const wholePart = (after: Position, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
   const end = events.findIndex(({ position }, index) => position !== after + index + 1);
   return end === -1 ? events : events.slice(0, end);

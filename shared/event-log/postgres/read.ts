@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
+import { isPassing } from '#shared/database/failures.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type RecordedEvent, START } from '../event-log.ts';
+import type { LogPage } from '../tail.ts';
 import { patiently } from './patiently.ts';
 
 const PAGE_EVENTS_MAX = 1_000;
@@ -33,7 +34,7 @@ const toEvent = ([position, stream, version, id, type, data, metadata, recordedA
   recordedAt,
 });
 
-const READ_LOG = {
+export const READ_LOG = {
   name: 'event-log-read-log',
   rowMode: 'array' as const,
   // The event at the position itself comes along without its content, to show that the log still has it.
@@ -49,30 +50,26 @@ const READ_LOG = {
     order by position`,
 };
 
-/** Consecutive events, and which one is at the position that they come after; where it was cut, there are more. */
-type LogPage = { readonly at: EventId | undefined; readonly events: readonly RecordedEvent[]; readonly isCut: boolean };
-
-/** The next events after a position. */
-export type ReadLog = (after: Position) => Promise<LogPage>;
-
-/** The followers of a process are woken together and mostly want the same: what is asked for after the same ring is read once. */
-export const createLogReader = (pool: pg.Pool, bell: Pick<Doorbell, 'heard'>): ReadLog => {
-  const reading = new Map<string, Promise<LogPage>>();
-  return (after) => {
-    // A look from before a ring may not have seen what was rung for.
-    const key = `${after} ${bell.heard}`;
-    const page = reading.get(key) ?? readLog(pool, after).finally(() => reading.delete(key));
-    reading.set(key, page);
-    return page;
-  };
-};
-
-const readLog = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
-  const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after] });
+/** The next events after a position; none where the server is away. */
+export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
+  const rows = await pool.query<Row>({ ...READ_LOG, values: [after] }).then((answer) => answer.rows, orPassing);
+  if (rows === 'away') return { at: undefined, events: [], sizes: [], last: after, isCut: false, isAway: true };
   const [first] = rows;
   const isAt = first?.[0] === after;
   const next = isAt ? rows.slice(1) : rows;
-  return { at: isAt ? toEvent(first).id : undefined, events: next.map(toEvent), isCut: isCut(next) };
+  return {
+    at: isAt ? toEvent(first) : undefined,
+    events: next.map(toEvent),
+    sizes: next.map((row) => row[8]),
+    last: (next.at(-1)?.[0] ?? after) as Position,
+    isCut: isCut(next),
+    isAway: false,
+  };
+};
+
+const orPassing = (error: unknown): 'away' => {
+  if (isPassing(error)) return 'away';
+  throw error;
 };
 
 const isCut = (rows: readonly Row[]): boolean =>

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventId, Position } from '#shared/brands.ts';
+import { type RecordedEvent, type Seen, START } from './event-log.ts';
+import { POLL_MS, type Tail, type TailPage } from './tail.ts';
+
+const BACKOFF_FIRST_MS = 20;
+const BACKOFF_MAX_MS = 1_000;
+
+export type TailFollower = {
+  readonly tail: Tail;
+  /** Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for the signal. */
+  wait(after: Position, heard: number, limits: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
+  /** Throws `LogWentBack` where a page shows that the event that was seen last is gone. */
+  demandSeen(seen: Seen, page: TailPage): void | Promise<void>;
+  /** Throws in place of what a look has thrown. */
+  explain?(seen: Seen | undefined, error: unknown): Promise<never>;
+};
+
+type Place = { readonly after: Position; readonly id?: EventId | undefined; readonly signal: AbortSignal };
+
+/** Pages through the log from a position, and waits at its end for the bell; a server that is away is waited for. */
+export async function* followTail(
+  { tail, wait, demandSeen, explain }: TailFollower,
+  { after, id, signal }: Place,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  let last = after;
+  let seen: Seen | undefined = id === undefined || after === START ? undefined : { position: after, id };
+  let backoffMs = BACKOFF_FIRST_MS;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    // Whoever begins looks at the log itself.
+    const looking = (isFirst ? tail.look(last) : tail.after(last, seen)).catch((error: unknown) => {
+      if (explain && !signal.aborted) return explain(seen, error);
+      throw error;
+    });
+    const page = await unlessAborted(looking, signal);
+    if (page === undefined) return;
+    if (page.last > last || !page.isAway) backoffMs = BACKOFF_FIRST_MS;
+    if (seen && (page.events.length > 0 || !page.isAway)) await demandSeen(seen, page);
+    const newest = page.events.at(-1) ?? page.at;
+    if (newest) seen = { position: newest.position, id: newest.id };
+    // What came before a failure is whole and in order.
+    last = page.last;
+    if (page.events.length > 0) yield page.events;
+    if (page.isAway) {
+      await delay(backoffMs, undefined, { signal }).catch(() => {});
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
+    } else if (!page.isCut) {
+      // Whatever was stored since the look has rung, or will.
+      const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - performance.now());
+      await wait(last, page.heard, { timeoutMs, signal });
+    }
+  }
+}
+
+/** A look may be one of several followers: it goes on when one of them leaves. */
+const unlessAborted = async <Answer>(looking: Promise<Answer>, signal: AbortSignal): Promise<Answer | undefined> => {
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const onAbort = () => resolve(undefined);
+  signal.addEventListener('abort', onAbort);
+  looking.catch(() => {});
+  try {
+    return await Promise.race([looking, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+};
