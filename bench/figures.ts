@@ -1,0 +1,29 @@
+import { median } from './table.ts';
+
+/** How many times better ours is than what it is measured beside in the same run, in each of its rounds: higher is better, always. */
+export type Figure = { readonly name: string; readonly rounds: readonly number[] };
+
+/** The median of the rounds, and the least and the most of them. */
+export type Spread = { readonly median: number; readonly low: number; readonly high: number };
+
+export const spreadOf = (rounds: readonly number[]): Spread => ({
+  median: median(rounds),
+  low: Math.min(...rounds),
+  high: Math.max(...rounds),
+});
+
+/** `1.42 (1.35–1.50)` */
+export const showSpread = ({ median: middle, low, high }: Spread): string => {
+  const digits = middle < 0.1 ? 4 : 2;
+  return `${middle.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
+};
+
+/** Hands a figure to the guard, if that runs the bench; returns how a table shows it. */
+export const report = (name: string, rounds: readonly number[]): string => {
+  process.send?.({ name, rounds } satisfies Figure);
+  return showSpread(spreadOf(rounds));
+};
+
+/** Round by round, because the rounds of a machine that drifts are not alike. */
+export const ratios = (above: readonly number[], below: readonly number[]): readonly number[] =>
+  above.map((value, round) => value / (below[round] ?? Number.NaN));
