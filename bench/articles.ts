@@ -16,8 +16,8 @@ import { runWriters } from './writers.ts';
 // Express and Fastify with one INSERT and without any of that, and against appends to our event log alone. All on one PostgreSQL server with its durable settings,
 // each in a database and a process of its own; the last column compares the cost of a write with that beside the first number of events.
 const options = readOptions({
-  seconds: ['4', '1'],
-  rounds: ['5', '3'],
+  seconds: ['4', '0.7'],
+  rounds: ['5', '5'],
   // What is there already.
   events: ['50000,500000', '20000'],
   connections: ['1,32', '1,32'],

@@ -62,8 +62,8 @@ const percent = (share: number): string => `${share > 0 ? '+' : ''}${Math.round(
 const EXPLAINED = `# Beside what is recorded
 
 Each figure says how many times better ours is than what it was measured beside, in the same run: 2 is twice as good. \`rate\` compares what is done in a
-second, \`CPU\` the time of the processor for one. In brackets are the least and the most of the rounds. The noise is what the rounds differ by, today and
-when they were recorded, and at least 10 %: a figure has moved if it changed by more.
+second, \`CPU\` the time of the processor for one. In brackets are the quartiles of the rounds: half of them lie between. The noise
+is one and a half times the distance of the quartiles, today's and the recorded one together, and at least 10 %: a figure has moved if it changed by more.
 `;
 
 const print = (compared: readonly Compared[], { at, on }: Recorded['recorded']): void => {

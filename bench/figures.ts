@@ -1,16 +1,15 @@
-import { median } from './table.ts';
+import { median, quantilesOf } from './table.ts';
 
 /** How many times better ours is than what it is measured beside in the same run, in each of its rounds: higher is better, always. */
 export type Figure = { readonly name: string; readonly rounds: readonly number[] };
 
-/** The median of the rounds, and the least and the most of them. */
+/** The median of the rounds, and their quartiles: a round in which the machine did something else counts for nothing. */
 export type Spread = { readonly median: number; readonly low: number; readonly high: number };
 
-export const spreadOf = (rounds: readonly number[]): Spread => ({
-  median: median(rounds),
-  low: Math.min(...rounds),
-  high: Math.max(...rounds),
-});
+export const spreadOf = (rounds: readonly number[]): Spread => {
+  const quantile = quantilesOf(rounds);
+  return { median: median(rounds), low: quantile(0.25), high: quantile(0.75) };
+};
 
 /** `1.42 (1.35–1.50)` */
 export const showSpread = ({ median: middle, low, high }: Spread): string => {

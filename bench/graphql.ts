@@ -15,8 +15,8 @@ import { printTurns } from './turns-table.ts';
 // rights, limits, costs, and metrics; the others answer the same data and check nothing. `planner` is ours without Express, and `json-agg`
 // statements written by hand, both behind node:http. The last column compares the cost of a request with that at the first scale.
 const options = readOptions({
-  seconds: ['3', '1'],
-  rounds: ['3', '3'],
+  seconds: ['3', '0.7'],
+  rounds: ['3', '5'],
   scales: ['1,10', '1'],
   contenders: ['ours,mercurius,yoga,apollo,postgraphile,json-agg,planner', 'ours,mercurius,yoga,apollo,postgraphile,json-agg'],
   reads: ['nested,nested by many,point,point by many,list,list by many', 'nested by many,point by many'],

@@ -12,13 +12,15 @@ export type Compared = {
   readonly recorded: Spread | undefined;
   /** Of the median, as a share of the recorded one. */
   readonly change: number;
-  /** What the rounds differed by in both runs together, as a share: a smaller change is none. */
+  /** What the rounds differ by, in this run and the recorded one, as a share: a smaller change is none. */
   readonly noise: number;
   readonly verdict: 'worse' | 'better' | 'same' | 'new' | 'not measured';
 };
 
-/** Machines differ by so much, however alike the rounds of one run are. */
+/** Runs differ by so much, however alike the rounds of each are. */
 const NOISE_MIN = 0.1;
+/** Of nearly a hundred figures hardly one shall seem to have moved when none did: half of the rounds lie between the quartiles. */
+const QUARTILES = 1.5;
 
 export const compare = (recorded: Recorded['figures'], figures: readonly Figure[]): readonly Compared[] => {
   const today = new Map(figures.map(({ name, rounds }) => [name, spreadOf(rounds)]));
@@ -31,7 +33,7 @@ const compareOne = (name: string, today: Spread | undefined, recorded: Spread | 
   if (recorded === undefined) return { ...nothing, verdict: 'new' };
   if (today === undefined) return { ...nothing, verdict: 'not measured' };
   const change = today.median / recorded.median - 1;
-  const noise = Math.max(NOISE_MIN, shareOf(today) + shareOf(recorded));
+  const noise = Math.max(NOISE_MIN, QUARTILES * (shareOf(today) + shareOf(recorded)));
   // As many times less is as far as as many times more.
   const times = Math.max(1 + change, 1 / (1 + change));
   const verdict = times <= 1 + noise ? 'same' : change < 0 ? 'worse' : 'better';

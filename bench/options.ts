@@ -19,4 +19,7 @@ export const numbersOf = (text: string): readonly number[] => listOf(text).map(N
 export const turnsOf = ({ rounds, seconds }: { readonly rounds: string; readonly seconds: string }) => ({
   rounds: Number(rounds),
   durationMs: Number(seconds) * 1_000,
+  warmUpMs: Math.min(WARM_UP_MS_MAX, Number(seconds) * 1_000),
 });
+
+const WARM_UP_MS_MAX = 1_500;

@@ -19,8 +19,8 @@ const options = readOptions({
   // Of these numbers of subscribers, the one that is sent many events at once as well.
   'stream-to': ['1000', '800'],
   'events-at-once': ['100', '20'],
-  seconds: ['3', '1'],
-  rounds: ['3', '3'],
+  seconds: ['3', '0.7'],
+  rounds: ['3', '5'],
   // Of the latency.
   rate: ['200', '50'],
   readers: ['10', '10'],

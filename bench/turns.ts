@@ -26,7 +26,7 @@ export type Taken = Measured & { readonly rounds: readonly Measured[] };
 type Turns = {
   readonly rounds: number;
   readonly durationMs: number;
-  readonly warmUpMs?: number;
+  readonly warmUpMs: number;
   /** The first process of the database, where its part is asked for. */
   readonly postmasterPid?: number | undefined;
 };
@@ -34,7 +34,7 @@ type Turns = {
 /** The contenders take turns within each round, so that a machine that drifts drifts for all of them; the medians count, and of costs the lower quartiles. */
 export const takeTurns = async (contenders: readonly Contender[], turns: Turns): Promise<ReadonlyMap<Contender, Taken>> => {
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
-  for (const contender of contenders) await contender.run(turns.warmUpMs ?? WARM_UP_MS);
+  for (const contender of contenders) await contender.run(turns.warmUpMs);
   for (let round = 0; round < turns.rounds; round += 1) {
     for (const contender of contenders) {
       runs.get(contender)?.push(await measure(contender, turns));
@@ -63,8 +63,6 @@ export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, nam
   if (rounds.some(Number.isNaN)) return '';
   return name === undefined ? showSpread(spreadOf(rounds)) : report(`${name}: ${of}`, rounds);
 };
-
-const WARM_UP_MS = 1_500;
 
 const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: Turns): Promise<Measured> => {
   const look = async () => {

@@ -13,6 +13,7 @@ export type FanOut = {
   readonly eventsAtOnce: number;
   readonly rounds: number;
   readonly durationMs: number;
+  readonly warmUpMs: number;
 };
 
 /** The subscribers there are before memory is looked at, so that all code has been loaded. */
