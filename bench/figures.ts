@@ -13,13 +13,14 @@ export const spreadOf = (rounds: readonly number[]): Spread => {
 
 /** `1.42 (1.35–1.50)` */
 export const showSpread = ({ median: middle, low, high }: Spread): string => {
-  const digits = middle < 0.1 ? 4 : 2;
-  return `${middle.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
+  const show = (value: number): string => (middle < 0.1 ? value.toPrecision(2) : value.toFixed(2));
+  return `${show(middle)} (${show(low)}–${show(high)})`;
 };
 
 /** Hands a figure to the guard, if that runs the bench; returns how a table shows it. */
 export const report = (name: string, rounds: readonly number[]): string => {
-  process.send?.({ name, rounds } satisfies Figure);
+  // A turn may be too short for the clock of the processor.
+  if (rounds.every(Number.isFinite)) process.send?.({ name, rounds } satisfies Figure);
   return showSpread(spreadOf(rounds));
 };
 

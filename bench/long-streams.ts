@@ -19,7 +19,7 @@ import { numbersOf, readOptions } from './options.ts';
 import { MASTER_KEY } from './projection-log.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
-import { YARDSTICK, yardstickUs } from './yardstick.ts';
+import { yardstickUs } from './yardstick.ts';
 
 // What one stream costs by its length: a process that does not know it loads its state for a command, by a fold from the first event and from a snapshot; and
 // reads a page of its history, the first one and the next. Processor time of this process, medians of several runs; the database is on the same machine.
@@ -62,7 +62,7 @@ const medianOf = async (name: string, runs: number, work: () => Promise<number>)
     all.push(ms);
     rounds.push(yardstickUs() / (ms * 1_000));
   }
-  report(`${name}, beside ${YARDSTICK}: CPU`, rounds);
+  report(`${name}, beside the yardstick: CPU`, rounds);
   return median(all).toFixed(1);
 };
 

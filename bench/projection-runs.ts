@@ -8,7 +8,7 @@ import { ratios, report } from './figures.ts';
 import { HISTORIES, type HistoryName } from './histories.ts';
 import { besideFirst, median, printTable } from './table.ts';
 import { cpuUsOfDatabase } from './turns.ts';
-import { YARDSTICK, yardstickUs } from './yardstick.ts';
+import { yardstickUs } from './yardstick.ts';
 
 type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';
 type Measured = { readonly seconds: number; readonly megabytes: number; readonly cpuUs: number };
@@ -76,8 +76,8 @@ const rowOf = (title: string, runs: readonly Run[], { events, copied, yardsticks
   const of = (field: keyof Run): readonly number[] => runs.map((run) => run[field]);
   const perEvent = (field: 'cpuUs' | 'databaseUs') => of(field).map((us) => us / events);
   const each = median(of('seconds')) / events;
-  report(`${title}, beside ${YARDSTICK}: CPU of Node`, ratios(yardsticks, perEvent('cpuUs')));
-  report(`${title}, beside ${YARDSTICK}: CPU of PostgreSQL`, ratios(yardsticks, perEvent('databaseUs')));
+  report(`${title}, beside the yardstick: CPU of Node`, ratios(yardsticks, perEvent('cpuUs')));
+  report(`${title}, beside the yardstick: CPU of PostgreSQL`, ratios(yardsticks, perEvent('databaseUs')));
   return [
     title,
     median(of('seconds')).toFixed(1),
