@@ -45,7 +45,7 @@ const TUTORIAL = 'test/{tutorial,domain-guide,expenses-example}.test.ts';
 const CLIENTS =
   'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,graphql-subscribing-clients,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{receivers,languages,compose,helm,verify-export,package,release,start-for-test}.test.ts';
+const TOOLS = 'test/{bench,receivers,languages,compose,helm,verify-export,package,release,start-for-test}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';

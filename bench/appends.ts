@@ -1,63 +1,82 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
+import { startEventStoreProcess } from '../test/engines/eventstoredb/process.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
+import { ratios, report, showSpread, spreadOf } from './figures.ts';
 import type { Loaded } from './load.ts';
+import { numbersOf, readOptions } from './options.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
 import { runWriters } from './writers.ts';
 
 // Durable appends of one event to a new stream, by 1, 32 and 256 writers in a closed loop, on one PostgreSQL server with its durable settings.
 // The contenders take turns within each round, so that a machine that drifts drifts for all of them; the table has the medians.
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '3' },
-    writers: { type: 'string', default: '1,32,256' },
-  },
+const options = readOptions({
+  seconds: ['4', '0.7'],
+  rounds: ['3', '5'],
+  writers: ['1,32,256', '1,32'],
+  // One that runs elsewhere, such as esdb://127.0.0.1:2113?tls=false, or `stand-in`, which shows that the contenders run and nothing of its speed.
+  eventstore: [process.env.EVENTSTORE_URL ?? '', process.env.EVENTSTORE_URL ?? ''],
 });
 const [seconds, rounds] = [Number(options.seconds), Number(options.rounds)];
 
-type Entry = { readonly title: string; readonly contender: ContenderName; readonly processes: number };
+type Entry = {
+  readonly title: string;
+  readonly contender: ContenderName;
+  readonly processes: number;
+  readonly url: string;
+  /** What is ours on the same engine. */
+  readonly beside: 'ours' | 'ours on EventStoreDB';
+};
 
-const ENTRIES: readonly Entry[] = [
-  { title: 'ours, one process', contender: 'ours', processes: 1 },
-  { title: 'ours, four processes', contender: 'ours', processes: 4 },
-  ...(['plainInsert', 'lockPerAppend', 'emmett'] as const).map((contender) => ({
-    title: CONTENDERS[contender].title,
-    contender,
-    processes: 1,
-  })),
-];
+const entriesOf = (postgresUrl: string, eventStoreUrl: string | undefined): readonly Entry[] => {
+  const entry = (contender: ContenderName, url: string): Entry => {
+    const beside = url === postgresUrl ? 'ours' : 'ours on EventStoreDB';
+    return { title: CONTENDERS[contender].title, contender, processes: 1, url, beside };
+  };
+  return [
+    entry('ours', postgresUrl),
+    { ...entry('ours', postgresUrl), title: 'ours, four processes', processes: 4 },
+    ...(['plainInsert', 'lockPerAppend', 'emmett'] as const).map((contender) => entry(contender, postgresUrl)),
+    ...(eventStoreUrl ? (['oursOnEventStore', 'eventStoreClient'] as const).map((contender) => entry(contender, eventStoreUrl)) : []),
+  ];
+};
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using server = await startEmbeddedPostgres({ dataDir });
-  for (const writers of options.writers.split(',').map(Number)) {
-    const entries = ENTRIES.filter(({ processes }) => processes <= writers);
-    const runs = new Map<Entry, Loaded[]>(entries.map((entry) => [entry, []]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (const entry of entries) {
-        runs.get(entry)?.push(await runWriters({ ...entry, url: server.url, writers, seconds }));
-        process.stderr.write('.');
-      }
+const measure = async (writers: number, entries: readonly Entry[]): Promise<void> => {
+  const runs = new Map<Entry, Loaded[]>(entries.map((entry) => [entry, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [entry, measured] of runs) {
+      measured.push(await runWriters({ ...entry, writers, seconds }));
+      process.stderr.write('.');
     }
-    process.stderr.write('\n');
-    const rateOf = (entry: Entry | undefined): number => median((entry && runs.get(entry)?.map(({ rate }) => rate)) ?? []);
-    const ours = rateOf(ENTRIES[0]);
-    printTable(
-      [`${writers} writer${writers === 1 ? '' : 's'}`, 'appends/s', 'p50 ms', 'p99 ms', 'ours is'],
-      entries.map((entry) => [
-        entry.title,
-        Math.round(rateOf(entry)).toLocaleString('en'),
-        median(runs.get(entry)?.map(({ p50Ms }) => p50Ms) ?? []).toFixed(2),
-        median(runs.get(entry)?.map(({ p99Ms }) => p99Ms) ?? []).toFixed(2),
-        `${(ours / rateOf(entry)).toFixed(2)} ×`,
-      ]),
-    );
   }
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+  process.stderr.write('\n');
+  const of = (entry: Entry | undefined, field: keyof Loaded): readonly number[] =>
+    (entry === undefined ? undefined : runs.get(entry))?.map((run) => run[field]) ?? [];
+  const oursIs = (entry: Entry): string => {
+    const ours = entries.find(({ title }) => title === entry.beside);
+    const times = ratios(of(ours, 'rate'), of(entry, 'rate'));
+    return entry === ours ? showSpread(spreadOf(times)) : report(`appends, ${writers} writers, beside ${entry.title}: rate`, times);
+  };
+  printTable(
+    [`${writers} writer${writers === 1 ? '' : 's'}`, 'appends/s', 'p50 ms', 'p99 ms', 'ours is … times'],
+    entries.map((entry) => [
+      entry.title,
+      Math.round(median(of(entry, 'rate'))).toLocaleString('en'),
+      median(of(entry, 'p50Ms')).toFixed(2),
+      median(of(entry, 'p99Ms')).toFixed(2),
+      oursIs(entry),
+    ]),
+  );
+};
+
+await runBenchOnPostgres(async (postgresUrl) => {
+  await using running = new AsyncDisposableStack();
+  const isStandIn = options.eventstore === 'stand-in';
+  const eventStoreUrl = isStandIn ? running.use(await startEventStoreProcess()).address : options.eventstore;
+  if (eventStoreUrl === '') console.log('EventStoreDB is left out: EVENTSTORE_URL or --eventstore says where one runs.\n');
+  const entries = entriesOf(postgresUrl, eventStoreUrl);
+  for (const writers of numbersOf(options.writers))
+    await measure(
+      writers,
+      entries.filter(({ processes }) => processes <= writers),
+    );
+});

@@ -1,31 +1,27 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { openPool } from '../shared/database/pool.ts';
+import { createDatabase, execute } from './database.ts';
 import { applyLoad, type Loaded } from './load.ts';
+import { numbersOf, readOptions, turnsOf } from './options.ts';
 import { startAnnals, startServer, tokenOf } from './processes.ts';
 import { fillLog, MASTER_KEY } from './projection-log.ts';
 import { BARE_TABLE } from './rest/by-hand.ts';
-import { printTable } from './table.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
 import { type Contender, takeTurns } from './turns.ts';
+import { printTurns } from './turns-table.ts';
 import { runWriters } from './writers.ts';
 
 // `POST /articles` the whole way: Annals as `npm start` runs it, with a token, rights, limits, encryption, and the projector at work, against
-// Express and one INSERT without any of that, and against appends to our event log alone. All on one PostgreSQL server with its durable settings,
+// Express and Fastify with one INSERT and without any of that, and against appends to our event log alone. All on one PostgreSQL server with its durable settings,
 // each in a database and a process of its own; the last column compares the cost of a write with that beside the first number of events.
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '5' },
-    // What is there already.
-    events: { type: 'string', default: '50000,500000' },
-    connections: { type: 'string', default: '1,32' },
-  },
+const options = readOptions({
+  seconds: ['4', '0.7'],
+  rounds: ['5', '5'],
+  // What is there already.
+  events: ['50000,500000', '20000'],
+  connections: ['1,32', '1,32'],
 });
-const turns = { rounds: Number(options.rounds), durationMs: Number(options.seconds) * 1_000 };
 const SECOND_MS = 1_000;
 
 const BODY = JSON.stringify({ title: 'On engines', body: 'An analytical one. '.repeat(12), tags: ['engines'] });
@@ -40,26 +36,11 @@ const post = (url: string, connections: number, headers: Readonly<Record<string,
     headers: () => ({ 'content-type': 'application/json', ...headers }),
   });
 
-const createDatabase = async (serverUrl: string, name: string, statements: readonly string[] = []): Promise<string> => {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  await execute(serverUrl, [`create database ${name}`]);
-  await execute(url.href, statements);
-  return url.href;
-};
-
-const openBenchPool = (url: string) => openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
-
-const execute = async (url: string, statements: readonly string[]): Promise<void> => {
-  await using pool = openBenchPool(url);
-  for (const statement of statements) await pool.query(statement);
-};
-
 const LOOK_AGAIN_MS = 200;
 
 /** Until what was there before can be read, so that what is measured is the writes alone. */
 const untilProjected = async (databaseUrl: string): Promise<void> => {
-  await using pool = openBenchPool(databaseUrl);
+  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
   const isBehind = async (): Promise<boolean> => {
     const { rows } = await pool.query(
       `select coalesce((select position from public.follower_checkpoint where follower = 'projector'), 0) < (select max(position) from event_log.event) as behind`,
@@ -74,55 +55,32 @@ const untilProjected = async (databaseUrl: string): Promise<void> => {
 const rows = (events: number): string => `insert into bare_article (author_id, title, body, tags)
   select 1, 'Title ' || i, repeat('Some words of a body, ' || i || '. ', 40), array['engines'] from generate_series(1, ${Math.round(events / 6)}) i`;
 
-const costs = new Map<string, number>();
-
-const measure = async (title: string, connections: number, contenders: readonly Contender[]): Promise<void> => {
-  const measured = [...(await takeTurns(contenders, turns))];
-  const ours = measured[0]?.[1].rate ?? 0;
-  printTable(
-    [title, 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'ours is', 'cost'],
-    measured.map(([contender, { rate, p50Ms, p99Ms, cpuUs }]) => {
-      const key = `${contender.title} ${connections}`;
-      if (!costs.has(key)) costs.set(key, 1 / rate);
-      return [
-        contender.title,
-        Math.round(rate).toLocaleString('en'),
-        p50Ms.toFixed(2),
-        p99Ms.toFixed(2),
-        Number.isNaN(cpuUs) ? '' : cpuUs.toFixed(0),
-        `${(ours / rate).toFixed(2)} ×`,
-        `${(1 / rate / (costs.get(key) ?? 0)).toFixed(2)} ×`,
-      ];
-    }),
-  );
-};
-
 const measureBeside = async (serverUrl: string, dataDir: string, events: number): Promise<void> => {
   const oursUrl = await createDatabase(serverUrl, `ours_${events}`);
   const logUrl = await createDatabase(serverUrl, `log_${events}`);
-  const bareUrl = await createDatabase(serverUrl, `bare_${events}`, [BARE_TABLE, rows(events), 'vacuum analyze']);
+  const bareUrl = await createDatabase(serverUrl, `bare_${events}`);
+  await execute(bareUrl, BARE_TABLE, rows(events), 'vacuum analyze');
   for (const url of [oursUrl, logUrl]) await fillLog(url, events);
   await using ours = await startAnnals(join(dataDir, `annals-${events}`), { DATABASE_URL: oursUrl, MASTER_KEY });
   await untilProjected(oursUrl);
-  await using bare = await startServer('./rest/express.ts', [bareUrl]);
-  for (const connections of options.connections.split(',').map(Number)) {
+  await using express = await startServer('./rest/express.ts', [bareUrl]);
+  await using fastify = await startServer('./rest/fastify.ts', [bareUrl]);
+  for (const connections of numbersOf(options.connections)) {
     const authorize = async () => ({ authorization: `Bearer ${await tokenOf(ours, 'write:articles')}` });
-    await measure(`${connections} connections, ${events.toLocaleString('en')} events`, connections, [
-      { title: 'POST /articles', pid: ours.pid, run: async (forMs) => post(ours.url, connections, await authorize(), forMs) },
-      { title: 'Express and INSERT', pid: bare.pid, run: (forMs) => post(bare.url, connections, {}, forMs) },
+    const contenders: readonly Contender[] = [
+      { title: 'ours', pid: ours.pid, run: async (forMs) => post(ours.url, connections, await authorize(), forMs) },
+      { title: 'Express and INSERT', pid: express.pid, run: (forMs) => post(express.url, connections, {}, forMs) },
+      { title: 'Fastify and INSERT', pid: fastify.pid, run: (forMs) => post(fastify.url, connections, {}, forMs) },
       {
         title: 'appends alone',
         run: (forMs) => runWriters({ contender: 'ours', url: logUrl, writers: connections, processes: 1, seconds: forMs / SECOND_MS }),
       },
-    ]);
+    ];
+    const name = `POST /articles, ${connections} connections`;
+    printTurns(`${name}, ${events.toLocaleString('en')} events`, name, await takeTurns(contenders, turnsOf(options)));
   }
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using postgres = await startEmbeddedPostgres({ dataDir });
-  for (const events of options.events.split(',').map(Number)) await measureBeside(postgres.url, dataDir, events);
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+await runBenchOnPostgres(async (serverUrl, folder) => {
+  for (const events of numbersOf(options.events)) await measureBeside(serverUrl, folder, events);
+});

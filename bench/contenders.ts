@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { getPostgreSQLEventStore } from '@event-driven-io/emmett-postgresql';
+import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import pg from 'pg';
 import { v7 } from 'uuid';
 import { createIdMaker } from '../command/new-id.ts';
 import type { EventId, StreamName } from '../shared/brands.ts';
 import { NO_STREAM } from '../shared/event-log/event-log.ts';
-import { openPostgresEventLog } from '../shared/event-log/postgres/postgres-event-log.ts';
+import { openEventLog } from '../shared/event-log/open.ts';
 
 /** A way to append one event durably to a new stream. */
 type Contender = {
@@ -35,16 +36,16 @@ const metadata = {
   $correlationId: randomUUID(),
 };
 
-const ours: Contender = {
-  title: 'ours',
+const oursOn = (title: string): Contender => ({
+  title,
   async open(url) {
-    const log = await openPostgresEventLog({ url });
+    const log = await openEventLog({ url });
     return {
       append: () => log.append(newStream() as StreamName, NO_STREAM, [{ id: v7() as EventId, type: 'article.drafted', data, metadata }]),
       [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
     };
   },
-};
+});
 
 const TABLE = `create table if not exists plain_event (
   position bigint generated always as identity primary key, stream text not null, version integer not null,
@@ -90,11 +91,12 @@ const lockPerAppend: Contender = {
   },
 };
 
+/** Migrated before, as its documentation advises for production. */
 const emmett: Contender = {
   title: 'Emmett 0.42',
   async open(url, writers) {
     const pool = new pg.Pool({ connectionString: url, max: Math.min(writers, CONNECTIONS_MAX) });
-    const store = getPostgreSQLEventStore(url, { connectionOptions: { pool } });
+    const store = getPostgreSQLEventStore(url, { connectionOptions: { pool }, schema: { autoMigration: 'None' } });
     await store.schema.migrate();
     const append = () =>
       store.appendToStream(newStream(), [{ type: 'article.drafted', data, metadata }], {
@@ -110,5 +112,25 @@ const emmett: Contender = {
   },
 };
 
-export const CONTENDERS = { ours, plainInsert, lockPerAppend, emmett } as const satisfies Record<string, Contender>;
+/** Appends of one client go over one connection, all at once. */
+const eventStoreClient: Contender = {
+  title: 'EventStoreDB, its client',
+  async open(url) {
+    const client = EventStoreDBClient.connectionString(url);
+    const append = () =>
+      client.appendToStream(newStream(), jsonEvent({ id: v7(), type: 'article.drafted', data, metadata }), {
+        expectedRevision: NO_STREAM_YET,
+      });
+    return { append, [Symbol.asyncDispose]: () => client.dispose() };
+  },
+};
+
+export const CONTENDERS = {
+  ours: oursOn('ours'),
+  plainInsert,
+  lockPerAppend,
+  emmett,
+  oursOnEventStore: oursOn('ours on EventStoreDB'),
+  eventStoreClient,
+} as const satisfies Record<string, Contender>;
 export type ContenderName = keyof typeof CONTENDERS;

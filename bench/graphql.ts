@@ -1,31 +1,27 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { createTokenMint } from '../test/token-mint.ts';
+import { createDatabase, postmasterOf } from './database.ts';
 import { FIRST_ID, type Size, writeData } from './graphql/data.ts';
 import { FOR_POSTGRAPHILE, LIST, NESTED, POINT, TAGS_FOR_POSTGRAPHILE } from './graphql/queries.ts';
 import { applyLoad } from './load.ts';
+import { listOf, numbersOf, readOptions, turnsOf } from './options.ts';
 import { startQueryRole, startServer } from './processes.ts';
-import { printTable } from './table.ts';
-import { type Contender, statOf, takeTurns } from './turns.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
+import { type Contender, takeTurns } from './turns.ts';
+import { printTurns } from './turns-table.ts';
 
 // GraphQL reads, each contender in a process of its own on the same database: `ours` is the query role as an operator starts it, with tokens,
 // rights, limits, costs, and metrics; the others answer the same data and check nothing. `planner` is ours without Express, and `json-agg`
 // statements written by hand, both behind node:http. The last column compares the cost of a request with that at the first scale.
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '3' },
-    scales: { type: 'string', default: '1,10' },
-    contenders: { type: 'string', default: 'ours,mercurius,yoga,apollo,postgraphile,json-agg,planner' },
-    reads: { type: 'string', default: 'nested,nested by many,point,point by many,list,list by many' },
-    connections: { type: 'string', default: '1,32' },
-    pool: { type: 'string', default: '4' },
-  },
+const options = readOptions({
+  seconds: ['3', '0.7'],
+  rounds: ['3', '5'],
+  scales: ['1,10', '1'],
+  contenders: ['ours,mercurius,yoga,apollo,postgraphile,json-agg,planner', 'ours,mercurius,yoga,apollo,postgraphile,json-agg'],
+  reads: ['nested,nested by many,point,point by many,list,list by many', 'nested by many,point by many'],
+  connections: ['1,32', '1,32'],
+  pool: ['4', '4'],
 });
 const sizeOf = (scale: number): Size => ({ users: 1_000 * scale, articles: 10_000 * scale, comments: 60_000 * scale });
 
@@ -101,90 +97,45 @@ const compareAnswers = async ({ servers, viewers, size }: Installation): Promise
 const inOneForm = (data: unknown): string =>
   JSON.stringify(data, (name, value) => (name === 'createdAt' ? new Date(value).toISOString() : value));
 
-const costs = new Map<string, number>();
-
-const measure = async (name: string, connections: number, installation: Installation): Promise<void> => {
-  const { scale, postmasterPid } = installation;
-  const read = READS[name];
-  if (read === undefined) throw new Error(`there is no read ${name}`);
-  const measured = await takeTurns(
-    installation.servers.map((server) => contenderOf(server, read, connections, installation)),
-    { rounds: Number(options.rounds), durationMs: Number(options.seconds) * 1_000, postmasterPid },
-  );
-  const [ours] = measured.values();
-  printTable(
-    [
-      `${name}, ${connections} connections, ${scale} ×`,
-      'per second',
-      'p50 ms',
-      'p99 ms',
-      'ours is',
-      'server µs',
-      'database µs',
-      'in all, ours is',
-      'load µs',
-      'cost',
-    ],
-    [...measured].map(([{ title }, { rate, p50Ms, p99Ms, cpuUs, databaseUs, loadUs }]) => {
-      const key = `${title} ${name} ${connections}`;
-      const us = cpuUs + databaseUs;
-      if (!costs.has(key)) costs.set(key, us);
-      return [
-        title,
-        Math.round(rate).toLocaleString('en'),
-        p50Ms.toFixed(2),
-        p99Ms.toFixed(2),
-        `${((ours?.rate ?? 0) / rate).toFixed(2)} ×`,
-        cpuUs.toFixed(0),
-        databaseUs.toFixed(0),
-        `${(us / ((ours?.cpuUs ?? 0) + (ours?.databaseUs ?? 0))).toFixed(2)} ×`,
-        loadUs.toFixed(0),
-        `${(us / (costs.get(key) ?? 0)).toFixed(2)} ×`,
-      ];
-    }),
-  );
+const measure = async (read: string, connections: number, installation: Installation): Promise<void> => {
+  const { scale, postmasterPid, servers } = installation;
+  const asked = READS[read];
+  if (asked === undefined) throw new Error(`there is no read ${read}`);
+  const contenders = servers.map((server) => contenderOf(server, asked, connections, installation));
+  const name = `GraphQL ${read}, ${connections} connections`;
+  printTurns(`${name}, ${scale} ×`, name, await takeTurns(contenders, { ...turnsOf(options), postmasterPid }));
 };
 
-/** A database of its own; answers with its URL and the first process of the server. */
-const createDatabase = async (serverUrl: string, scale: number) => {
-  const url = new URL(serverUrl);
-  url.pathname = `/graphql_${scale}`;
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database graphql_${scale}`);
-  const { rows } = await client.query('select pg_backend_pid() as pid');
-  const { parentPid } = await statOf(rows[0].pid);
-  await client.end();
-  await using pool = openPool({ url: url.href, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
-  await writeData(pool, sizeOf(scale));
-  await pool.query(TAGS_FOR_POSTGRAPHILE);
-  return { url: url.href, postmasterPid: parentPid };
-};
-
-const measureScale = async (serverUrl: string, dataDir: string, scale: number): Promise<void> => {
-  const { url, postmasterPid } = await createDatabase(serverUrl, scale);
+const measureScale = async (serverUrl: string, folder: string, scale: number): Promise<void> => {
+  const url = await createDatabase(serverUrl, `graphql_${scale}`);
+  {
+    await using pool = openPool({ url, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+    await writeData(pool, sizeOf(scale));
+    await pool.query(TAGS_FOR_POSTGRAPHILE);
+  }
   const mint = await createTokenMint();
   await using running = new AsyncDisposableStack();
   const servers: Server[] = [];
-  for (const title of options.contenders.split(',')) {
+  for (const title of listOf(options.contenders)) {
     const server = running.use(
       title === 'ours'
-        ? await startQueryRole(join(dataDir, `annals-${scale}`), { DATABASE_URL: url, PUBLIC_URL: AUDIENCE }, mint.jwks)
+        ? await startQueryRole(join(folder, `annals-${scale}`), { DATABASE_URL: url, PUBLIC_URL: AUDIENCE }, mint.jwks)
         : await startServer(`./graphql/${title}.ts`, [url, options.pool]),
     );
     servers.push({ title, url: title === 'ours' ? `${server.url}/graphql` : server.url, pid: server.pid });
   }
-  const installation = { scale, size: sizeOf(scale), servers, viewers: await createViewers(mint), postmasterPid };
+  const installation = {
+    scale,
+    size: sizeOf(scale),
+    servers,
+    viewers: await createViewers(mint),
+    postmasterPid: await postmasterOf(serverUrl),
+  };
   await compareAnswers(installation);
-  for (const read of options.reads.split(','))
-    for (const connections of options.connections.split(',')) await measure(read, Number(connections), installation);
+  for (const read of listOf(options.reads))
+    for (const connections of numbersOf(options.connections)) await measure(read, connections, installation);
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using postgres = await startEmbeddedPostgres({ dataDir });
-  for (const scale of options.scales.split(',')) await measureScale(postgres.url, dataDir, Number(scale));
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+await runBenchOnPostgres(async (serverUrl, folder) => {
+  for (const scale of numbersOf(options.scales)) await measureScale(serverUrl, folder, scale);
+});

@@ -1,7 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { createStates } from '../command/states.ts';
 import { publishing } from '../domain/publishing.ts';
@@ -9,7 +6,6 @@ import { deciderOf } from '../kernel/decide/decider.ts';
 import type { Kind } from '../kernel/registry/registry.ts';
 import type { EventId, StreamName, UserId, Version } from '../shared/brands.ts';
 import { createChangeReader } from '../shared/change-stream/changes.ts';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { openPool } from '../shared/database/pool.ts';
 import type { RecordedEvent } from '../shared/event-log/event-log.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
@@ -17,16 +13,20 @@ import { createCodec } from '../shared/events/codec.ts';
 import { parseMasterKey } from '../shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '../shared/keys/postgres/postgres-key-store.ts';
 import { createSnapshots, migrateSnapshots } from '../shared/snapshots/snapshots.ts';
+import { createDatabase } from './database.ts';
+import { report } from './figures.ts';
+import { numbersOf, readOptions } from './options.ts';
 import { MASTER_KEY } from './projection-log.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
+import { yardstickUs } from './yardstick.ts';
 
 // What one stream costs by its length: a process that does not know it loads its state for a command, by a fold from the first event and from a snapshot; and
 // reads a page of its history, the first one and the next. Processor time of this process, medians of several runs; the database is on the same machine.
-const { values: options } = parseArgs({
-  options: { events: { type: 'string', default: '1000,100000,1000000' }, runs: { type: 'string', default: '5' } },
-});
+const options = readOptions({ events: ['1000,100000,1000000', '1000,20000'], runs: ['5', '5'] });
 const RUNS = Number(options.runs);
 const PAGE = 100;
+const LOOK_AGAIN_MS = 20;
 
 const article = publishing.kinds.article as Kind;
 const decider = deciderOf(publishing, article) as never;
@@ -52,14 +52,23 @@ const cpuMs = async (work: () => Promise<unknown>): Promise<number> => {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
 };
-const medianOf = async (runs: number, work: () => Promise<number>): Promise<string> => {
+
+/** The median of some runs in milliseconds, and to the guard each beside the yardstick. */
+const medianOf = async (name: string, runs: number, work: () => Promise<number>): Promise<string> => {
   const all: number[] = [];
-  for (let run = 0; run < runs; run += 1) all.push(await work());
+  const rounds: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const ms = await work();
+    all.push(ms);
+    rounds.push(yardstickUs() / (ms * 1_000));
+  }
+  report(`${name}, beside the yardstick: CPU`, rounds);
   return median(all).toFixed(1);
 };
 
 const measure = async (url: string, count: number): Promise<readonly string[]> => {
   const stream = 'article-8001' as StreamName;
+  const events = `a stream of ${count.toLocaleString('en')}`;
   await using eventLog = await openEventLog({ url });
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 4 });
   const masterKey = parseMasterKey(MASTER_KEY);
@@ -86,33 +95,20 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
   await pool.query('create schema if not exists read_model; create table read_model.parked (stream text, position bigint)');
   const snapshots = createSnapshots({ pool, keys, masterKey, eventLog });
   const load = (more: object) => cpuMs(() => createStates({ log: eventLog, codec, ...more }).load(decider, stream));
-  const folded = await medianOf(count > 100_000 ? 1 : RUNS, () => load({}));
+  const folded = await medianOf(`fold of ${events}`, count > 100_000 ? 1 : RUNS, () => load({}));
   // Saved behind the first load.
   await load({ snapshots });
-  while ((await pool.query('select from snapshots.state')).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  const fromSnapshot = await medianOf(RUNS, () => load({ snapshots }));
+  while ((await pool.query('select from snapshots.state')).rowCount === 0) await delay(LOOK_AGAIN_MS);
+  const fromSnapshot = await medianOf(`snapshot of ${events}`, RUNS, () => load({ snapshots }));
   const [page] = await Array.fromAsync(eventLog.read(stream, Math.max(1, count - PAGE + 1) as Version));
   const reader = createChangeReader({ eventLog, pool, keys, domain: publishing });
   const read = () => cpuMs(() => reader.ofStream(page as readonly RecordedEvent[], eventLog));
   const first = (await read()).toFixed(1);
-  return [count.toLocaleString('en'), folded, fromSnapshot, first, await medianOf(RUNS, read)];
+  return [count.toLocaleString('en'), folded, fromSnapshot, first, await medianOf(`next page of history of ${events}`, RUNS, read)];
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using server = await startEmbeddedPostgres({ dataDir });
+await runBenchOnPostgres(async (serverUrl) => {
   const rows: (readonly string[])[] = [];
-  for (const count of String(options.events).split(',').map(Number)) {
-    const url = new URL(server.url);
-    url.pathname = `/long_${count}`;
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    await client.query(`create database long_${count}`);
-    await client.end();
-    rows.push(await measure(url.href, count));
-  }
+  for (const count of numbersOf(options.events)) rows.push(await measure(await createDatabase(serverUrl, `long_${count}`), count));
   printTable(['events in one stream, ms of CPU', 'fold', 'from a snapshot', 'page of history', 'the next page'], rows);
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+});

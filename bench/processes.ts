@@ -19,9 +19,15 @@ export const stop = async (child: ChildProcess): Promise<void> => {
 
 const forProfilers = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
+/** As the documentation of all peers advises. */
+const PRODUCTION = { NODE_ENV: 'production', GRAPHILE_ENV: 'production' };
+
 /** Starts a server in a process of its own, which tells where it is. */
 export const startServer = async (module: string, args: readonly string[] = [], nodeArguments: readonly string[] = []) => {
-  const child = fork(new URL(module, import.meta.url), args, { execArgv: [...forProfilers, ...nodeArguments] });
+  const child = fork(new URL(module, import.meta.url), args, {
+    env: { ...process.env, ...PRODUCTION },
+    execArgv: [...forProfilers, ...nodeArguments],
+  });
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${module} did not start`)));
   const [message] = await Promise.race([once(child, 'message'), failed]);
   failed.catch(() => {});

@@ -1,11 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import pg from 'pg';
 import { openPool } from '../shared/database/pool.ts';
 import { createReadModel } from '../shared/projection/schema.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
+import { createDatabase, execute, postmasterOf } from './database.ts';
+import { ratios, report } from './figures.ts';
 import { HISTORIES, type HistoryName } from './histories.ts';
-import { cpuUsOfDatabase, statOf } from './turns.ts';
+import { besideFirst, median, printTable } from './table.ts';
+import { cpuUsOfDatabase } from './turns.ts';
+import { yardstickUs } from './yardstick.ts';
 
 type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';
 type Measured = { readonly seconds: number; readonly megabytes: number; readonly cpuUs: number };
@@ -31,18 +34,8 @@ export const run = async (work: Work, url: string, heapMegabytes: string, name: 
   return { ...(measured as Measured), databaseUs: (await cpuUsOfDatabase(postmasterPid)) - databaseUs };
 };
 
-/** The parent of whatever process of the database answers. */
-const postmasterOf = async (url: string): Promise<number> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const { parentPid } = await statOf(rows[0]?.pid);
-  await client.end();
-  return parentPid;
-};
-
 /** The server reads the rows from a file of its own: nothing of the copying is ours. */
-export const copyRows = async (url: string, name: HistoryName = 'publishing'): Promise<number> => {
+const copyRows = async (url: string, name: HistoryName = 'publishing'): Promise<number> => {
   const tables = tablesOf(HISTORIES[name].domain);
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 });
   await createReadModel(pool, tables, 'copied');
@@ -68,37 +61,62 @@ const columnsOf = async (pool: ReturnType<typeof openPool>, table: string): Prom
   return rows[0]?.columns ?? '';
 };
 
-export const execute = async (url: string, statement: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-};
+const HEAD = ['seconds', 'events/s', 'COPY is 1', 'CPU µs, Node', 'PostgreSQL', 'MB at most', 'cost of one'];
 
 type Compared = {
   readonly events: number;
-  readonly copied: number;
-  /** What each work cost of an event the first time, which is what later sizes are held against. */
-  readonly first: Map<string, number>;
+  /** The seconds of `COPY` in each round. */
+  readonly copied: readonly number[];
+  /** The microseconds of the yardstick in each round. */
+  readonly yardsticks: readonly number[];
 };
 
-export const HEAD = ['seconds', 'events/s', 'COPY is 1', 'CPU µs, Node', 'PostgreSQL', 'MB at most', 'cost of one'];
+/** The line of one work: its time, its rate, beside `COPY`, its processor time and memory, and the time of an event beside that at the first size. */
+const rowOf = (title: string, runs: readonly Run[], { events, copied, yardsticks }: Compared): readonly string[] => {
+  const of = (field: keyof Run): readonly number[] => runs.map((run) => run[field]);
+  const perEvent = (field: 'cpuUs' | 'databaseUs') => of(field).map((us) => us / events);
+  const each = median(of('seconds')) / events;
+  report(`${title}, beside the yardstick: CPU of Node`, ratios(yardsticks, perEvent('cpuUs')));
+  report(`${title}, beside the yardstick: CPU of PostgreSQL`, ratios(yardsticks, perEvent('databaseUs')));
+  return [
+    title,
+    median(of('seconds')).toFixed(1),
+    Math.round(1 / each).toLocaleString('en'),
+    report(`${title}, beside COPY of the same rows: rate`, ratios(copied, of('seconds'))),
+    median(perEvent('cpuUs')).toFixed(0),
+    median(perEvent('databaseUs')).toFixed(0),
+    Math.round(Math.max(...of('megabytes'))).toString(),
+    besideFirst(title, each),
+  ];
+};
 
-/** The line of one work: its time, its rate, beside `COPY`, its memory, and the cost of an event beside that of the first size. */
-export const rowsOf =
-  ({ events, copied, first }: Compared) =>
-  (title: string, { seconds, megabytes, cpuUs, databaseUs }: Partial<Run> & { readonly seconds: number }): readonly string[] => {
-    const each = seconds / events;
-    const perEvent = (us: number | undefined) => (us === undefined ? '' : (us / events).toFixed(0));
-    if (!first.has(title)) first.set(title, each);
-    return [
-      title,
-      seconds.toFixed(1),
-      Math.round(events / seconds).toLocaleString('en'),
-      `${(copied / seconds).toFixed(2)} ×`,
-      perEvent(cpuUs),
-      perEvent(databaseUs),
-      megabytes === undefined ? '' : Math.round(megabytes).toString(),
-      `${(each / (first.get(title) ?? each)).toFixed(2)} ×`,
-    ];
-  };
+type Works = {
+  readonly serverUrl: string;
+  /** The database that each round works on a copy of. */
+  readonly template: string;
+  readonly events: number;
+  readonly rounds: number;
+  readonly heapMegabytes: string;
+  readonly domain?: HistoryName;
+};
+
+/** Does each work once a round, and `COPY` of the rows, and prints what they took. */
+export const measureWorks = async (works: Readonly<Partial<Record<Work, string>>>, given: Works): Promise<void> => {
+  const { serverUrl, template, events, rounds, heapMegabytes, domain } = given;
+  const runs = new Map<string, Run[]>(Object.values(works).map((title) => [title, []]));
+  const [copied, yardsticks]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    const name = `${template}_${round}`;
+    const url = await createDatabase(serverUrl, name, template);
+    for (const [work, title] of Object.entries(works)) runs.get(title)?.push(await run(work as Work, url, heapMegabytes, domain));
+    copied.push(await copyRows(url, domain));
+    yardsticks.push(yardstickUs());
+    await execute(serverUrl, `drop database ${name}`);
+    process.stderr.write('.');
+  }
+  process.stderr.write('\n');
+  const rows = [...runs].map(([title, measured]) => rowOf(title, measured, { events, copied, yardsticks }));
+  const seconds = median(copied);
+  const copyRow = ['COPY of the same rows', seconds.toFixed(1), Math.round(events / seconds).toLocaleString('en'), '', '', '', '', ''];
+  printTable([`${events.toLocaleString('en')} events`, ...HEAD], [...rows, copyRow]);
+};

@@ -1,31 +1,28 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { openPool } from '../shared/database/pool.ts';
+import { createDatabase, postmasterOf } from './database.ts';
 import { FIRST_ID, type Size, writeData } from './graphql/data.ts';
 import { applyLoad } from './load.ts';
+import { listOf, numbersOf, readOptions, turnsOf } from './options.ts';
 import { startAnnals, startServer, tokenOf } from './processes.ts';
-import { printTable } from './table.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
 import { type Contender, takeTurns } from './turns.ts';
+import { printTurns } from './turns-table.ts';
 
 // REST reads, each contender in a process of its own on the same database: Annals as `npm start` runs it, with rights, limits, entity tags,
-// and metrics, against node:http and Express with statements by hand, which answer the same JSON and do nothing else.
+// and metrics, against Express, Fastify and node:http with statements by hand, which answer the same JSON and do nothing else.
 // The last column compares the cost of a request with that at the first scale.
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '5' },
-    scales: { type: 'string', default: '1,10' },
-    reads: { type: 'string', default: 'item,list' },
-    connections: { type: 'string', default: '1,32' },
-    // `info` logs every request, to nowhere.
-    log: { type: 'string', default: 'warn' },
-  },
+const options = readOptions({
+  seconds: ['3', '0.7'],
+  rounds: ['5', '5'],
+  scales: ['1,10', '1'],
+  reads: ['item,list', 'item,list'],
+  connections: ['1,32', '1,32'],
+  contenders: ['ours,gzip,br,zstd,token,express,fastify,node-http', 'ours,token,express,fastify,node-http'],
+  // `info` logs every request, to nowhere.
+  log: ['warn', 'warn'],
 });
-const turns = { rounds: Number(options.rounds), durationMs: Number(options.seconds) * 1_000 };
 const sizeOf = (scale: number): Size => ({ users: 1_000 * scale, articles: 10_000 * scale, comments: 60_000 * scale });
 
 const DRAFT_EVERY = 10;
@@ -63,70 +60,56 @@ const compareAnswers = async (servers: readonly Server[], path: string): Promise
       throw new Error(`${servers[index]?.title}: ${answer.slice(0, 500)}\nand not ${answers[0]?.slice(0, 500)}`);
 };
 
-const costs = new Map<string, number>();
+type Reads = { readonly scale: number; readonly servers: readonly Server[]; readonly postmasterPid: number };
 
-const measure = async (scale: number, name: string, connections: number, servers: readonly Server[]): Promise<void> => {
-  const path = READS[name]?.(sizeOf(scale));
-  if (path === undefined) throw new Error(`there is no read ${name}`);
+const measure = async (read: string, connections: number, { scale, servers, postmasterPid }: Reads): Promise<void> => {
+  const path = READS[read]?.(sizeOf(scale));
+  if (path === undefined) throw new Error(`there is no read ${read}`);
   await compareAnswers(servers, path());
-  const measured = await takeTurns(
-    servers.map((server) => contenderOf(server, path, connections)),
-    turns,
-  );
-  const ours = [...measured.values()][0]?.rate ?? 0;
-  printTable(
-    [`${name}, ${connections} connections, ${scale} ×`, 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'ours is', `cost`],
-    [...measured].map(([{ title }, { rate, p50Ms, p99Ms, cpuUs }]) => {
-      const key = `${title} ${name} ${connections}`;
-      if (!costs.has(key)) costs.set(key, 1 / rate);
-      return [
-        title,
-        Math.round(rate).toLocaleString('en'),
-        p50Ms.toFixed(2),
-        p99Ms.toFixed(2),
-        cpuUs.toFixed(0),
-        `${(ours / rate).toFixed(2)} ×`,
-        `${(1 / rate / (costs.get(key) ?? 0)).toFixed(2)} ×`,
-      ];
-    }),
-  );
+  const contenders = servers.map((server) => contenderOf(server, path, connections));
+  const name = `REST ${read}, ${connections} connections`;
+  printTurns(`${name}, ${scale} ×`, name, await takeTurns(contenders, { ...turnsOf(options), postmasterPid }));
 };
 
-const measureScale = async (serverUrl: string, dataDir: string, scale: number): Promise<void> => {
-  const url = new URL(serverUrl);
-  url.pathname = `/reads_${scale}`;
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database reads_${scale}`);
-  await client.end();
+const OURS: Readonly<Record<string, string>> = {
+  ours: 'ours',
+  gzip: 'ours, gzip',
+  br: 'ours, br',
+  zstd: 'ours, zstd',
+  token: 'ours, with a token',
+};
+const PEERS: Readonly<Record<string, string>> = {
+  express: 'Express and SQL',
+  fastify: 'Fastify and SQL',
+  'node-http': 'node:http and SQL',
+};
+
+const measureScale = async (serverUrl: string, folder: string, scale: number): Promise<void> => {
+  const url = await createDatabase(serverUrl, `reads_${scale}`);
   {
-    await using pool = openPool({ url: url.href, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+    await using pool = openPool({ url, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
     await writeData(pool, sizeOf(scale));
   }
-  const settings = { DATABASE_URL: url.href, ...(options.log !== 'warn' && { LOG_LEVEL: options.log }) };
-  await using ours = await startAnnals(join(dataDir, `annals-${scale}`), settings);
-  await using express = await startServer('./rest/express.ts', [url.href]);
-  await using plain = await startServer('./rest/node-http.ts', [url.href]);
-  const anonymous = async () => ({});
-  const withToken = async () => ({ authorization: `Bearer ${await tokenOf(ours, 'read:articles read:users read:comments')}` });
-  const servers: readonly Server[] = [
-    { ...ours, title: 'ours', head: anonymous },
-    { ...ours, title: 'ours, gzip', head: async () => ({ 'accept-encoding': 'gzip' }) },
-    { ...ours, title: 'ours, br', head: async () => ({ 'accept-encoding': 'br' }) },
-    { ...ours, title: 'ours, zstd', head: async () => ({ 'accept-encoding': 'zstd' }) },
-    { ...ours, title: 'ours, with a token', head: withToken },
-    { ...express, title: 'Express and SQL', head: anonymous },
-    { ...plain, title: 'node:http and SQL', head: anonymous },
-  ];
-  for (const read of options.reads.split(','))
-    for (const connections of options.connections.split(',')) await measure(scale, read, Number(connections), servers);
+  // The rows come from no log, which a verification would tell.
+  const settings = { DATABASE_URL: url, AUDIT_WATCH_EVENTS_PER_SECOND: '0', ...(options.log !== 'warn' && { LOG_LEVEL: options.log }) };
+  await using running = new AsyncDisposableStack();
+  const ours = running.use(await startAnnals(join(folder, `annals-${scale}`), settings));
+  const headOf = async (name: string): Promise<Record<string, string>> => {
+    if (name === 'token') return { authorization: `Bearer ${await tokenOf(ours, 'read:articles read:users read:comments')}` };
+    return name === 'ours' ? {} : { 'accept-encoding': name };
+  };
+  const servers: Server[] = [];
+  for (const name of listOf(options.contenders)) {
+    const title = OURS[name];
+    if (title !== undefined) servers.push({ ...ours, title, head: () => headOf(name) });
+    else
+      servers.push({ ...running.use(await startServer(`./rest/${name}.ts`, [url])), title: PEERS[name] ?? name, head: async () => ({}) });
+  }
+  const reads = { scale, servers, postmasterPid: await postmasterOf(serverUrl) };
+  for (const read of listOf(options.reads))
+    for (const connections of numbersOf(options.connections)) await measure(read, connections, reads);
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using postgres = await startEmbeddedPostgres({ dataDir });
-  for (const scale of options.scales.split(',')) await measureScale(postgres.url, dataDir, Number(scale));
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+await runBenchOnPostgres(async (serverUrl, folder) => {
+  for (const scale of numbersOf(options.scales)) await measureScale(serverUrl, folder, scale);
+});

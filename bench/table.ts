@@ -17,3 +17,12 @@ export const printTable = (head: readonly string[], rows: readonly (readonly str
   for (const row of rows) console.log(line(row));
   console.log();
 };
+
+const firsts = new Map<string, number>();
+
+/** A cost beside that of the same at the first scale. */
+export const besideFirst = (key: string, cost: number): string => {
+  const first = firsts.get(key) ?? cost;
+  firsts.set(key, first);
+  return `${(cost / first).toFixed(2)} ×`;
+};

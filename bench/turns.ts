@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { ratios, report, showSpread, spreadOf } from './figures.ts';
 import type { Loaded } from './load.ts';
 import { median } from './table.ts';
 
@@ -19,18 +20,21 @@ export type Measured = Loaded & {
   readonly loadUs: number;
 };
 
+/** The medians of all rounds, and the rounds. */
+export type Taken = Measured & { readonly rounds: readonly Measured[] };
+
 type Turns = {
   readonly rounds: number;
   readonly durationMs: number;
-  readonly warmUpMs?: number;
+  readonly warmUpMs: number;
   /** The first process of the database, where its part is asked for. */
   readonly postmasterPid?: number | undefined;
 };
 
 /** The contenders take turns within each round, so that a machine that drifts drifts for all of them; the medians count, and of costs the lower quartiles. */
-export const takeTurns = async (contenders: readonly Contender[], turns: Turns): Promise<ReadonlyMap<Contender, Measured>> => {
+export const takeTurns = async (contenders: readonly Contender[], turns: Turns): Promise<ReadonlyMap<Contender, Taken>> => {
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
-  for (const contender of contenders) await contender.run(turns.warmUpMs ?? WARM_UP_MS);
+  for (const contender of contenders) await contender.run(turns.warmUpMs);
   for (let round = 0; round < turns.rounds; round += 1) {
     for (const contender of contenders) {
       runs.get(contender)?.push(await measure(contender, turns));
@@ -38,10 +42,27 @@ export const takeTurns = async (contenders: readonly Contender[], turns: Turns):
     }
   }
   process.stderr.write('\n');
-  return new Map([...runs].map(([contender, measured]) => [contender, mediansOf(measured)]));
+  return new Map([...runs].map(([contender, measured]) => [contender, { ...mediansOf(measured), rounds: measured }]));
 };
 
-const WARM_UP_MS = 1_500;
+/** Figures are of what a contender serves in a second, and of what a request costs of the processor, in the database too where that is looked at. */
+const FIGURES = {
+  rate: (ours: readonly Measured[], other: readonly Measured[]) =>
+    ratios(
+      ours.map(({ rate }) => rate),
+      other.map(({ rate }) => rate),
+    ),
+  CPU: (ours: readonly Measured[], other: readonly Measured[]) => ratios(other.map(costOf), ours.map(costOf)),
+};
+
+const costOf = ({ cpuUs, databaseUs }: Measured): number => cpuUs + (Number.isNaN(databaseUs) ? 0 : databaseUs);
+
+/** How many times better ours is than another, for a table; a figure that has a name is reported to the guard as well. */
+export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, name?: string): string => {
+  const rounds = FIGURES[of](ours.rounds, other.rounds);
+  if (rounds.some(Number.isNaN)) return '';
+  return name === undefined ? showSpread(spreadOf(rounds)) : report(`${name}: ${of}`, rounds);
+};
 
 const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: Turns): Promise<Measured> => {
   const look = async () => {

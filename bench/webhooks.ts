@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startRedis } from '../test/engines/redis.ts';
+import { redisMissing, startRedis } from '../test/engines/redis.ts';
+import { listOf, readOptions } from './options.ts';
+import { runBench } from './run-bench.ts';
 import { measureHanging } from './webhooks/hanging.ts';
 import { startInstallation } from './webhooks/installation.ts';
 import { measureLatency } from './webhooks/latency.ts';
@@ -12,24 +11,22 @@ import { measureThroughput } from './webhooks/throughput.ts';
 // to, signed, checked and recorded, against BullMQ running empty jobs that were added before, on the same engine, and against a bare loop of
 // POSTs by undici; all to a receiver in a process of its own, in turns. Latency: from the acknowledgement of a write until it is received, at
 // a steady rate. Hanging: the same for all others, while one of them never answers.
-const { values: options } = parseArgs({
-  options: {
-    parts: { type: 'string', default: 'throughput,latency,hanging' },
-    engines: { type: 'string', default: 'postgres,redis' },
-    endpoints: { type: 'string', default: '100' },
-    // Each comes to as many deliveries as there are endpoints.
-    events: { type: 'string', default: '100' },
-    rounds: { type: 'string', default: '3' },
-    rate: { type: 'string', default: '200' },
-    // Of the part with one that hangs, where each write goes to all endpoints.
-    'fan-out-rate': { type: 'string', default: '4' },
-    seconds: { type: 'string', default: '20' },
-  },
+const options = readOptions({
+  parts: ['throughput,latency,hanging', 'throughput,latency'],
+  engines: ['postgres,redis', 'postgres,redis'],
+  endpoints: ['100', '50'],
+  // Each comes to as many deliveries as there are endpoints.
+  events: ['100', '40'],
+  rounds: ['3', '3'],
+  rate: ['200', '50'],
+  // Of the part with one that hangs, where each write goes to all endpoints.
+  'fan-out-rate': ['4', '4'],
+  seconds: ['20', '5'],
 });
 
 const endpoints = Number(options.endpoints);
 const seconds = Number(options.seconds);
-const parts = options.parts.split(',');
+const parts = listOf(options.parts);
 
 const measureOn = async (engine: string, dataDir: string): Promise<void> => {
   await using running = new AsyncDisposableStack();
@@ -58,10 +55,9 @@ const measureOn = async (engine: string, dataDir: string): Promise<void> => {
   }
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  for (const engine of options.engines.split(',')) await measureOn(engine, join(dataDir, engine));
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+await runBench(async (folder) => {
+  for (const engine of listOf(options.engines)) {
+    if (engine === 'redis' && redisMissing) console.log(`Redis is left out: ${redisMissing}.\n`);
+    else await measureOn(engine, join(folder, engine));
+  }
+});

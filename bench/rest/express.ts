@@ -24,4 +24,3 @@ app.post('/articles', express.json(), async (request, response) => {
 });
 const url = await listen(createServer(app), { port: 0, host: '127.0.0.1', setting: 'PORT' });
 process.send?.({ url });
-process.on('SIGTERM', () => process.exit(0));

@@ -1,5 +1,5 @@
 import { median, printTable, quantilesOf } from '../table.ts';
-import { type Contender, type Measured, takeTurns } from '../turns.ts';
+import { besides, type Contender, type Taken, takeTurns } from '../turns.ts';
 import type { WritingSide } from './installation.ts';
 import { residentBytes } from './memory.ts';
 import { RAW, type Served, startServers } from './servers.ts';
@@ -13,6 +13,7 @@ export type FanOut = {
   readonly eventsAtOnce: number;
   readonly rounds: number;
   readonly durationMs: number;
+  readonly warmUpMs: number;
 };
 
 /** The subscribers there are before memory is looked at, so that all code has been loaded. */
@@ -107,12 +108,12 @@ const measure = async (title: string, served: readonly Served[], { size, events,
     // The first turn was to warm up.
     const turns = asides.get(server)?.slice(1) ?? [];
     const begunRate = median(turns.map((turn) => turn.begunRate));
-    return { title: server.title, ...(measured[place] as Measured), begunRate, bytes: turns[0]?.bytes ?? 0, idleBytes: idle?.get(server) };
+    return { title: server.title, ...(measured[place] as Taken), begunRate, bytes: turns[0]?.bytes ?? 0, idleBytes: idle?.get(server) };
   });
   printRows(title, rows);
 };
 
-type Row = Measured & Aside & { readonly title: string; readonly idleBytes: number | undefined };
+type Row = Taken & Aside & { readonly title: string; readonly idleBytes: number | undefined };
 
 /**
  * From when the event happens, which for ours is a write through all roles and for the others a call; and once the first has heard of it,
@@ -120,31 +121,34 @@ type Row = Measured & Aside & { readonly title: string; readonly idleBytes: numb
  */
 const printRows = (title: string, rows: readonly Row[]): void => {
   const raw = rows.find((row) => row.title === RAW);
-  const beside = (row: Row, field: 'rate' | 'begunRate' | 'cpuUs') =>
-    raw === undefined ? '' : `${(row[field] / raw[field]).toFixed(2)} ×`;
+  const [ours] = rows;
   const rounded = (value: number): string => Math.round(value).toLocaleString('en');
   printTable(
     [
       title,
       'deliveries/s',
-      'raw is 1',
+      'ours is … times',
       'once begun',
       'raw is 1',
       'to the last, p50 ms',
       'p99 ms',
       'server µs each',
-      'raw is 1',
+      'ours is … times',
       'bytes',
       'KiB idle',
     ],
-    rows.map((row) => [
-      row.title,
-      ...[rounded(row.rate), beside(row, 'rate')],
-      ...[rounded(row.begunRate), beside(row, 'begunRate')],
-      ...[row.p50Ms.toFixed(1), row.p99Ms.toFixed(1)],
-      ...[row.cpuUs.toFixed(1), beside(row, 'cpuUs')],
-      row.bytes.toFixed(0),
-      row.idleBytes === undefined ? '' : (row.idleBytes / 1_024).toFixed(1),
-    ]),
+    rows.map((row) => {
+      const name = row.title.startsWith('ours') ? undefined : `${title}, beside ${row.title}`;
+      const oursIs = (of: 'rate' | 'CPU') => (ours === undefined ? '' : besides(of, ours, row, name));
+      return [
+        row.title,
+        ...[rounded(row.rate), oursIs('rate')],
+        ...[rounded(row.begunRate), raw === undefined ? '' : `${(row.begunRate / raw.begunRate).toFixed(2)} ×`],
+        ...[row.p50Ms.toFixed(1), row.p99Ms.toFixed(1)],
+        ...[row.cpuUs.toFixed(1), oursIs('CPU')],
+        row.bytes.toFixed(0),
+        row.idleBytes === undefined ? '' : (row.idleBytes / 1_024).toFixed(1),
+      ];
+    }),
   );
 };

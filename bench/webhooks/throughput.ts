@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { ratios, report } from '../figures.ts';
 import { stop } from '../processes.ts';
 import { median, printTable } from '../table.ts';
 import type { Installation } from './installation.ts';
@@ -46,11 +47,14 @@ export const measureThroughput = async ({ installation, title, redisUrl, endpoin
     }
   }
   process.stderr.write('\n');
-  const rows = [...rates].map(([name, measured]) => ({ name, rate: median(measured) }));
-  const own = rows[0]?.rate ?? Number.NaN;
+  const [own = []] = rates.values();
   printTable(
-    [`${count.toLocaleString('en')} deliveries, ${endpoints} endpoints, ${title}`, 'per second', 'ours to it'],
-    rows.map(({ name, rate }) => [name, Math.round(rate).toLocaleString('en'), `${(own / rate).toFixed(2)}x`]),
+    [`${count.toLocaleString('en')} deliveries, ${endpoints} endpoints, ${title}`, 'per second', 'ours is … times'],
+    [...rates].map(([name, measured]) => [
+      name,
+      Math.round(median(measured)).toLocaleString('en'),
+      measured === own ? '' : report(`deliveries by ${title}, beside ${name}: rate`, ratios(own, measured)),
+    ]),
   );
 };
 
