@@ -14,11 +14,11 @@ import { RUN, removeDataDir, removeDataDirsOf } from '../test/engines/data-dir.t
  */
 export const runBench = async (measure: (folder: string) => Promise<void>): Promise<void> => {
   const folder = process.env[FOLDER];
-  if (folder === undefined) return watch();
   // Nobody watches any more.
-  process.once('disconnect', () => void endAlone(folder));
+  if (folder !== undefined) process.once('disconnect', () => void endAlone(folder));
+  // Whoever listens to it is not what keeps the bench going.
   process.channel?.unref();
-  await measure(folder);
+  return folder === undefined ? watch() : measure(folder);
 };
 
 /** The same with a PostgreSQL server with its durable settings. */

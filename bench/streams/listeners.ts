@@ -1,9 +1,8 @@
 import { connect, type Socket } from 'node:net';
+import { MARK } from './mark.ts';
 
 // A process with as many subscribers as it is told, each a socket of its own that does no more than count the messages: they all have
 // the mark once, and nothing else that comes has it.
-
-export const MARK = '~';
 
 export type Order =
   /** Opens or closes connections until there are as many as tokens. */
@@ -20,7 +19,7 @@ export type Report =
   | { readonly kind: 'told'; readonly messages: number; readonly bytes: number; readonly least: number; readonly most: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 type Subscriber = { readonly socket: Socket; messages: number };
 
@@ -107,4 +106,4 @@ const forget = (): void => {
   [messages, bytes] = [0, 0];
 };
 
-if (process.send) process.on('message', follow);
+process.on('message', follow);

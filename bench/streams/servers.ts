@@ -1,7 +1,7 @@
 import { startServer } from '../processes.ts';
 import { type Crowd, gatherCrowd, type Place } from './crowd.ts';
 import { post, startAuthor, type WritingSide } from './installation.ts';
-import { MARK } from './listeners.ts';
+import { MARK } from './mark.ts';
 import { COLLECTING } from './memory.ts';
 import type { Sample } from './peer.ts';
 
