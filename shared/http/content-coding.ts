@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { LRUCache } from 'lru-cache';
+import { remember } from '#shared/remember.ts';
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
 
@@ -43,18 +43,11 @@ export const codingFor = (request: Request, response: Response): Coding => {
   return preferredCoding(request.headers['accept-encoding']);
 };
 
+export const preferredCoding = (header: string | string[] | undefined): Coding =>
+  header === undefined || header === '' ? 'identity' : choose(String(header));
+
 /** Clients send the same few headers again and again. */
-const known = new LRUCache<string, Coding>({ maxSize: 1_000_000, sizeCalculation: (_, key) => key.length });
-
-export const preferredCoding = (header: string | string[] | undefined): Coding => {
-  const text = header === undefined ? '' : String(header);
-  if (text === '') return 'identity';
-  const found = known.get(text) ?? choose(text);
-  known.set(text, found);
-  return found;
-};
-
-const choose = (text: string): Coding => {
+const choose = remember((text): Coding => {
   const weights = new Map(text.toLowerCase().split(',').map(weightOf));
   const rest = weights.get('*') ?? 0;
   const [best] = CODINGS.map((coding) => ({ coding, weight: weights.get(coding) ?? rest })).toSorted(
@@ -62,7 +55,7 @@ const choose = (text: string): Coding => {
   );
   if (best === undefined || best.weight === 0) return 'identity';
   return best.weight < (weights.get('identity') ?? 0) ? 'identity' : best.coding;
-};
+});
 
 const weightOf = (member: string): readonly [string, number] => {
   const [name = '', ...parameters] = member.split(';').map((part) => part.trim());

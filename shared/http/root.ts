@@ -6,6 +6,8 @@ import { demandPreferredType } from './media-type.ts';
 export type Link = { readonly rel: string; readonly href: string; readonly title: string };
 export type RootOptions = { readonly version: string; readonly links: readonly Link[] };
 
+const MEDIA_TYPES = ['application/json', 'application/hal+json', 'text/html'] as const;
+
 /** `GET /` names what is there: JSON with links for programs, a small page for people. */
 export const rootRoutes = (options: RootOptions): Router => {
   const json = JSON.stringify(rootDocument(options));
@@ -13,7 +15,7 @@ export const rootRoutes = (options: RootOptions): Router => {
   return Router()
     .get('/', (request, response) => {
       response.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
-      const type = demandPreferredType(request, ['application/json', 'application/hal+json', 'text/html']);
+      const type = demandPreferredType(request, MEDIA_TYPES);
       if (type !== 'text/html') return void response.type(type).send(json);
       response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(html);
     })
