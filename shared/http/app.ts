@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '#shared/process/log.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
@@ -10,7 +10,7 @@ import { vary } from './vary.ts';
 export type AppOptions = {
   readonly log: Log;
   readonly metrics: Registry;
-  readonly routes: readonly (Router | ErrorRequestHandler)[];
+  readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   /** How many proxies in front are believed about where a request comes from. */
   readonly trustProxy?: number;
   /** Off unless given. */

@@ -78,19 +78,31 @@ export type Answer = {
 export const answerIn = (request: Request, response: Response, { text, entityTag }: { text: string; entityTag?: string }): Answer => {
   const wanted = codingFor(request, response);
   const coding = isWorthCompressing(text) ? wanted : 'identity';
-  if (coding === 'identity') return { entityTag, send: () => void response.send(text) };
+  if (coding === 'identity') return { entityTag, send: () => sendText(response, text) };
   return {
     entityTag: entityTag && `${entityTag.slice(0, -1)}.${coding}"`,
     send() {
       const bytes = Buffer.from(text);
       if (underwayBytes > 0 && underwayBytes + bytes.length > UNDERWAY_BYTES_MAX) {
         if (entityTag !== undefined) response.setHeader('ETag', entityTag);
-        response.send(text);
+        sendText(response, text);
         return;
       }
       sendCompressed(response, coding, bytes);
     },
   };
+};
+
+/** Head and body in one write, as long as the body is a text: Express makes bytes of one that is not short. */
+const sendText = (response: Response, text: string): void => {
+  sayCharset(response);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+};
+
+const sayCharset = (response: Response): void => {
+  const type = String(response.getHeader('Content-Type'));
+  if (!type.includes('charset')) response.setHeader('Content-Type', `${type}; charset=utf-8`);
 };
 
 let underwayBytes = 0;
@@ -103,9 +115,7 @@ const sendCompressed = (response: Response, coding: Coding, bytes: Buffer): void
     })
     .then(
       (compressed) => {
-        // As Express says it of a text.
-        const type = String(response.getHeader('Content-Type'));
-        response.setHeader('Content-Type', type.includes('charset') ? type : `${type}; charset=utf-8`);
+        sayCharset(response);
         response.setHeader('Content-Encoding', coding);
         response.send(compressed);
       },

@@ -34,7 +34,7 @@ const LINKS: readonly Link[] = [
 
 /** What a role serves beside what all roles do. */
 export type Served = {
-  readonly routes: readonly (Router | ErrorRequestHandler)[];
+  readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   readonly links: readonly Link[];
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;
