@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { listen } from '../shared/http/listen.ts';
 
 const END_MS = 10_000;
@@ -40,11 +41,18 @@ type Annals = { readonly url: string; readonly clientId: string; readonly secret
 const UNITS = '1000000';
 const LIMITS = { RATE_LIMIT: UNITS, RATE_LIMIT_BURST: UNITS, RATE_LIMIT_ANONYMOUS: UNITS, RATE_LIMIT_ANONYMOUS_BURST: UNITS };
 
+/** Another folder than this one that holds the program, and what Node is told. */
+type Started = { readonly root?: string | undefined; readonly nodeArguments?: readonly string[] };
+
 /** All roles in one process, as `npm start` runs them, with its own client; `NODE_ARGUMENTS` are for profilers. */
-export const startAnnals = async (dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<Annals & AsyncDisposable> => {
+export const startAnnals = async (
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+  { root = fileURLToPath(new URL('..', import.meta.url)), nodeArguments = [] }: Started = {},
+): Promise<Annals & AsyncDisposable> => {
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, ...settings };
-  const child = spawn(process.execPath, [...forProfilers, 'main.ts'], {
-    cwd: new URL('..', import.meta.url),
+  const child = spawn(process.execPath, [...forProfilers, ...nodeArguments, 'main.ts'], {
+    cwd: root,
     env,
     stdio: ['ignore', settings.LOG_LEVEL === undefined ? 'inherit' : 'ignore', 'pipe'],
   });

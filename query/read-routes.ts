@@ -1,9 +1,10 @@
-import { type Request, type RequestHandler, Router } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
+import { createRouteTable } from '#shared/http/route-table.ts';
 import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
@@ -51,15 +52,16 @@ export type AnyReads = Readonly<Record<string, AnyRead>>;
 type Options = { readonly domain: Domain; readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
 
 /** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
-export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMade }: Options): Router => {
-  const router = Router();
+export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMade }: Options): RequestHandler => {
+  const table = createRouteTable();
   const operations = operationsOf(domain);
   for (const [id, read] of Object.entries(reads)) {
     const operation: RestOperation | undefined = operations[id];
     if (operation === undefined) throw new Error(`There is no operation ${id}`);
     // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
     const readAny = read as (reader: Reader, asked: unknown) => Promise<ReadAnswer>;
-    router.get(routeOf(operation), demandAdmission(operation), ...before, async (request, response) => {
+    const route = routeOf(operation);
+    table.routerOf(route).get(route, demandAdmission(operation), ...before, async (request, response) => {
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
@@ -67,7 +69,7 @@ export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMa
       answerRead(request, response, await readJustMade(reader, () => readAny(reader, asked)));
     });
   }
-  return router;
+  return table.handler;
 };
 
 /** No path has more than that of an aggregate, and what tells one of its items apart. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isPassing, isUndefinedColumn, isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { PreparedRead } from '#shared/database/prepared-read.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
 
@@ -21,7 +22,7 @@ const names = new Map<string, string>();
  * goes into the values.
  */
 export const runPrepared = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
-  run(pool, { name: nameOf(text), text, values: [...values] });
+  run(pool, new PreparedRead<Row>({ name: nameOf(text), text }, values));
 
 const sharedRuns = new WeakMap<Pool, SharedRuns<readonly object[]>>();
 
@@ -59,7 +60,7 @@ const nameOf = (text: string): string => {
 
 const run = async <Row extends object>(
   pool: Pool,
-  statement: { readonly name?: string; readonly text: string; readonly values: unknown[] },
+  statement: { readonly text: string; readonly values: unknown[] },
 ): Promise<readonly Row[]> => {
   try {
     return (await pool.query<Row>(statement)).rows;

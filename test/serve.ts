@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { ErrorRequestHandler, Router } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { createApp } from '#shared/http/app.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { type Config, loadConfig, type TlsFiles } from '#shared/process/config.ts';
@@ -33,7 +33,7 @@ export const serve = async (handler: RequestListener, { limits, drainMs = 5_000,
   return { ...server, logged };
 };
 
-export const serveRoutes = async (...routes: readonly (Router | ErrorRequestHandler)[]): Promise<Served> => {
+export const serveRoutes = async (...routes: readonly (RequestHandler | ErrorRequestHandler)[]): Promise<Served> => {
   const { log, logged } = captureLog();
   const server = await serve(createApp({ log, metrics: createMetrics(), routes }));
   return { ...server, logged };

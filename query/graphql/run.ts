@@ -5,6 +5,7 @@ import type { Documents, Prepared, PreparedOperation } from './documents/documen
 import { beyondLimit } from './documents/limits.ts';
 import type { ResolveDocument } from './documents/persisted.ts';
 import type { GraphqlParameters } from './http/parameters.ts';
+import type { Variables } from './planner/variables.ts';
 import { readerOf, refusalOf } from './rights.ts';
 
 /** An operation that may run: within all limits, by a caller who has been admitted to what it needs. */
@@ -13,6 +14,8 @@ export type Runnable = {
   readonly operation: PreparedOperation;
   /** As they were sent. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The same after coercion, where they were checked. */
+  readonly coerced?: Variables;
   readonly caller: Caller;
   readonly cost: number;
 };
@@ -47,13 +50,16 @@ export type Admit = (parameters: GraphqlParameters, caller: Caller, types: Reado
 
 /** Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
 export const createAdmit = ({ documents, resolveDocument, introspection, costMax }: Options): Admit => {
-  const costIn = ({ schema, document }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): number => {
+  const coerce = ({ schema }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): Variables => {
     const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
       maxErrors: ERRORS_MAX,
       hideSuggestions: !introspection,
     });
     if (errors) throw new Refused(errors.map(withCode));
-    const cost = measure(() => costOf(schema, document, node, variableValues.coerced));
+    return variableValues;
+  };
+  const costIn = ({ schema, document }: Prepared, { node }: PreparedOperation, { coerced }: Variables): number => {
+    const cost = measure(() => costOf(schema, document, node, coerced));
     if (cost > costMax) throw new Refused([beyondLimit('too_costly', { max: costMax, found: cost })], cost);
     return cost;
   };
@@ -65,7 +71,9 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
     const refusal = refusalOf(caller, operation.rights, operation.node.operation);
     if (refusal) throw refusal;
     const { variables } = parameters;
-    return { prepared, operation, variables, caller: readerOf(caller, operation.rights), cost: costIn(prepared, operation, variables) };
+    const coerced = coerce(prepared, operation, variables);
+    const cost = costIn(prepared, operation, coerced);
+    return { prepared, operation, variables, coerced, caller: readerOf(caller, operation.rights), cost };
   };
 };
 

@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, Router } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { followedView, keyOfRow } from '#kernel/rest/views.ts';
 import type { Position } from '#shared/brands.ts';
@@ -6,6 +6,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
+import { createRouteTable } from '#shared/http/route-table.ts';
 import { demandRight } from '#shared/rest/admission.ts';
 import { ofViews } from '#shared/rest/operations.ts';
 import type { Feed } from '../changes/feed.ts';
@@ -36,8 +37,8 @@ const passOthers: RequestHandler = (request, _response, next) =>
   next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
 
 /** The lists of views as server-sent events, for whoever prefers them; all others go on to the pages. */
-export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, demandPresentRole, before }: Dependencies): Router => {
-  const router = Router();
+export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, demandPresentRole, before }: Dependencies): RequestHandler => {
+  const table = createRouteTable();
   for (const [, operation] of ofViews(domain)) {
     if (operation.reads.does !== 'list') continue;
     const source = demandViewSource(domain, operation.reads.view);
@@ -46,7 +47,7 @@ export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, deman
       demandRight(request, operation);
       next();
     };
-    router.get(operation.path, passOthers, demand, ...before, async (request, response) => {
+    table.routerOf(operation.path).get(operation.path, passOthers, demand, ...before, async (request, response) => {
       const { after: given, ...filters } = parametersOf(asked, request.query);
       const caller = callerOf(request);
       const equal = equalIn(source, filters);
@@ -72,7 +73,7 @@ export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, deman
       stream.onClose(() => membership[Symbol.dispose]());
     });
   }
-  return router;
+  return table.handler;
 };
 
 type Placing = { readonly eventLog: Dependencies['eventLog']; readonly feed: Dependencies['feed']; readonly stamp: string };

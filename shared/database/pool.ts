@@ -91,15 +91,17 @@ const safeInteger = (text: string): number => {
 };
 
 /** The driver's own parsers, which give an int8 as text, except for int8 and days. */
+export const typeParser = (oid: number): ((text: string) => unknown) => {
+  if (oid === INT8) return safeInteger;
+  if (oid === INT8_ARRAY) return safeIntegers;
+  // A day has no time zone: the driver would make it midnight here.
+  if (oid === DATE) return (text) => text;
+  return pg.types.getTypeParser(oid, 'text');
+};
+
 const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
-    if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
-    if (oid === INT8) return safeInteger;
-    if (oid === INT8_ARRAY) return safeIntegers;
-    // A day has no time zone: the driver would make it midnight here.
-    if (oid === DATE) return (text: string) => text;
-    return pg.types.getTypeParser(oid, 'text');
-  }) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : typeParser(oid)) as typeof pg.types.getTypeParser,
 };
 
 const textArray = pg.types.getTypeParser(INT8_ARRAY as typeof INT8, 'text') as (text: string) => readonly (string | null)[];

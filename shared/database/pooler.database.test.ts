@@ -9,6 +9,7 @@ import { onConnection } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { holdLock } from './held-lock.ts';
 import { openPool } from './pool.ts';
+import { PreparedRead } from './prepared-read.ts';
 import { inTransaction } from './transaction.ts';
 
 if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
@@ -39,6 +40,14 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     expect((await pool.query(asked)).rows).toEqual(expected);
     expect(await inTransaction(pool, async (connection) => (await connection.query(asked)).rows)).toEqual(expected);
     expect((await pool.query(`${asked} where $1`, [true])).rows).toEqual(expected);
+  });
+
+  test('a prepared read is an ordinary one, whichever session it meets', async () => {
+    await using pool = open();
+    const statement = { name: 'of-a-pooler', text: 'select $1::int8 as big' };
+    const read = () => pool.query<object>(new PreparedRead<object>(statement, [7]) as pg.QueryConfig);
+    for (let time = 0; time < 3; time += 1)
+      for (const { rows } of await Promise.all([read(), read(), read()])) expect(rows).toEqual([{ big: 7 }]);
   });
 
   test('what commits is on the disk, though the server would not wait for it', async () => {

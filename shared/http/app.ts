@@ -1,15 +1,16 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '#shared/process/log.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
 import { identifyRequest, requestIdOf } from './request-context.ts';
 import { keepSpan, namesOf } from './request-span.ts';
+import { vary } from './vary.ts';
 
 export type AppOptions = {
   readonly log: Log;
   readonly metrics: Registry;
-  readonly routes: readonly (Router | ErrorRequestHandler)[];
+  readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   /** How many proxies in front are believed about where a request comes from. */
   readonly trustProxy?: number;
   /** Off unless given. */
@@ -24,6 +25,7 @@ export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): E
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', trustProxy);
+  app.response.vary = vary;
   app.use(...firstHandlers(options));
   for (const router of routes) app.use(router);
   app.use(refuseUnknownPath, answerErrors(options.log));
@@ -83,7 +85,7 @@ const traceRequests =
       },
     });
     keepSpan(request, span);
-    response.once('close', () => finish(span, { request, response, method, path }));
+    response.on('close', () => finish(span, { request, response, method, path }));
     next();
   };
 
@@ -116,7 +118,7 @@ const observeRequests = (log: Log, registry: Registry): RequestHandler => {
     const startedMs = performance.now();
     // The router shortens these while it looks for a route.
     const { method, path } = request;
-    response.once('close', () => {
+    response.on('close', () => {
       const seconds = (performance.now() - startedMs) / MS_PER_SECOND;
       const status = response.writableFinished ? response.statusCode : 499;
       duration.observe({ method: METHODS.has(method) ? method : 'other', status }, seconds);

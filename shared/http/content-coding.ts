@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { LRUCache } from 'lru-cache';
+import { remember } from '#shared/remember.ts';
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
 
@@ -43,18 +43,11 @@ export const codingFor = (request: Request, response: Response): Coding => {
   return preferredCoding(request.headers['accept-encoding']);
 };
 
+export const preferredCoding = (header: string | string[] | undefined): Coding =>
+  header === undefined || header === '' ? 'identity' : choose(String(header));
+
 /** Clients send the same few headers again and again. */
-const known = new LRUCache<string, Coding>({ maxSize: 1_000_000, sizeCalculation: (_, key) => key.length });
-
-export const preferredCoding = (header: string | string[] | undefined): Coding => {
-  const text = header === undefined ? '' : String(header);
-  if (text === '') return 'identity';
-  const found = known.get(text) ?? choose(text);
-  known.set(text, found);
-  return found;
-};
-
-const choose = (text: string): Coding => {
+const choose = remember((text): Coding => {
   const weights = new Map(text.toLowerCase().split(',').map(weightOf));
   const rest = weights.get('*') ?? 0;
   const [best] = CODINGS.map((coding) => ({ coding, weight: weights.get(coding) ?? rest })).toSorted(
@@ -62,7 +55,7 @@ const choose = (text: string): Coding => {
   );
   if (best === undefined || best.weight === 0) return 'identity';
   return best.weight < (weights.get('identity') ?? 0) ? 'identity' : best.coding;
-};
+});
 
 const weightOf = (member: string): readonly [string, number] => {
   const [name = '', ...parameters] = member.split(';').map((part) => part.trim());
@@ -85,19 +78,31 @@ export type Answer = {
 export const answerIn = (request: Request, response: Response, { text, entityTag }: { text: string; entityTag?: string }): Answer => {
   const wanted = codingFor(request, response);
   const coding = isWorthCompressing(text) ? wanted : 'identity';
-  if (coding === 'identity') return { entityTag, send: () => void response.send(text) };
+  if (coding === 'identity') return { entityTag, send: () => sendText(response, text) };
   return {
     entityTag: entityTag && `${entityTag.slice(0, -1)}.${coding}"`,
     send() {
       const bytes = Buffer.from(text);
       if (underwayBytes > 0 && underwayBytes + bytes.length > UNDERWAY_BYTES_MAX) {
         if (entityTag !== undefined) response.setHeader('ETag', entityTag);
-        response.send(text);
+        sendText(response, text);
         return;
       }
       sendCompressed(response, coding, bytes);
     },
   };
+};
+
+/** Head and body in one write, as long as the body is a text: Express makes bytes of one that is not short. */
+const sendText = (response: Response, text: string): void => {
+  sayCharset(response);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+};
+
+const sayCharset = (response: Response): void => {
+  const type = String(response.getHeader('Content-Type'));
+  if (!type.includes('charset')) response.setHeader('Content-Type', `${type}; charset=utf-8`);
 };
 
 let underwayBytes = 0;
@@ -110,9 +115,7 @@ const sendCompressed = (response: Response, coding: Coding, bytes: Buffer): void
     })
     .then(
       (compressed) => {
-        // As Express says it of a text.
-        const type = String(response.getHeader('Content-Type'));
-        response.setHeader('Content-Type', type.includes('charset') ? type : `${type}; charset=utf-8`);
+        sayCharset(response);
         response.setHeader('Content-Encoding', coding);
         response.send(compressed);
       },

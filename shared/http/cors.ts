@@ -43,7 +43,7 @@ export const corsHandler =
   (request, response, next) => {
     if (isPage(request.path)) return next();
     if (origins !== 'any') response.vary('Origin');
-    const origin = request.get('Origin');
+    const { origin } = request.headers;
     if (origin === undefined || !isAllowedOrigin(origins, origin)) return next();
     response.set('Access-Control-Allow-Origin', origins === 'any' ? '*' : origin);
     response.set('Access-Control-Expose-Headers', EXPOSED.join(', '));

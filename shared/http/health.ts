@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Router } from 'express';
+import type { RequestHandler } from 'express';
 import type { Log } from '#shared/process/log.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
+import { createRouteTable } from './route-table.ts';
 
 /** Resolves where the thing can do its work; the signal aborts once nobody waits any more. */
 export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
@@ -90,11 +91,17 @@ export class Health {
   }
 }
 
-export const healthRoutes = (health: Health): Router =>
-  Router()
+export const healthRoutes = (health: Health): RequestHandler => {
+  const table = createRouteTable();
+  const others = refuseOtherMethods('GET', 'HEAD');
+  table
+    .routerOf('/livez')
     .get('/livez', (_request, response) => {
       response.set('Cache-Control', 'no-store').json({ status: 'alive' });
     })
+    .all('/livez', others);
+  table
+    .routerOf('/readyz')
     .get('/readyz', async (_request, response) => {
       const readiness = await health.readiness();
       response
@@ -102,4 +109,6 @@ export const healthRoutes = (health: Health): Router =>
         .set('Cache-Control', 'no-store')
         .json(readiness);
     })
-    .all(['/livez', '/readyz'], refuseOtherMethods('GET', 'HEAD'));
+    .all('/readyz', others);
+  return table.handler;
+};

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
-import type { Json } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { HttpProblem } from './http-problem.ts';
 
@@ -16,19 +16,19 @@ const LEVELS_MAX = 100;
 /** Reads a JSON body, in UTF-8, up to a size; a body of another media type is refused, not overlooked. */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
   (request, _response, next) => {
-    const type = request.get('Content-Type');
+    const { 'content-type': type, 'content-encoding': coding = '', 'content-length': length = '0' } = request.headers;
     // `is` answers null where there is no body.
     if (!types.includes(type ?? '') && (request.is([...types]) === false || !isUtf8(type))) {
       const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept';
       throw new HttpProblem('unsupported_media_type', { detail: `Send ${types.join(' or ')}.`, headers: { [header]: types.join(', ') } });
     }
-    if (!CODINGS.test(request.get('Content-Encoding') ?? ''))
+    if (!CODINGS.test(coding))
       throw new HttpProblem('unsupported_media_type', {
         detail: 'Send it without a Content-Encoding, or with gzip, deflate or br.',
         headers: { 'Accept-Encoding': 'gzip, deflate, br' },
       });
     // The parser would let all of it come in before it says so.
-    if (Number(request.get('Content-Length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
+    if (Number(length) > bytesMax) throw tooLarge(bytesMax);
     next();
   },
   readBytes(bytesMax, types),
@@ -121,24 +121,24 @@ const parse = (text: string): Json => {
 const measure = (text: string): { readonly names: number; readonly values: number; readonly levels: number } => {
   let [names, values, level, levels] = [0, 1, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
-    switch (text[at]) {
-      case '"':
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
         at = endOfString(text, at);
         break;
-      case ':':
+      case COLON:
         names += 1;
         break;
-      case ',':
+      case COMMA:
         values += 1;
         break;
-      case '[':
-      case '{':
+      case OPENING_BRACKET:
+      case OPENING_BRACE:
         values += 1;
         level += 1;
-        levels = Math.max(levels, level);
+        if (level > levels) levels = level;
         break;
-      case ']':
-      case '}':
+      case CLOSING_BRACKET:
+      case CLOSING_BRACE:
         level -= 1;
         break;
     }
@@ -146,20 +146,36 @@ const measure = (text: string): { readonly names: number; readonly values: numbe
   return { names, values, levels };
 };
 
+const [QUOTE, COLON, COMMA, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5c];
+const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
+
 /** Where the string that begins at a quotation mark ends; at the end of the text, where it does not. */
 const endOfString = (text: string, start: number): number => {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+};
+
+/** Behind an odd number of backslashes; a string cannot begin with one that is before its quotation mark. */
+const isEscaped = (text: string, at: number): boolean => {
+  let before = at;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (at - before) % 2 === 1;
 };
 
 /** The names of all objects in it, each once. It is not deep: that was measured before. */
 const namesIn = (value: Json | undefined, path: readonly PropertyKey[] = []): number => {
   if (typeof value !== 'object' || value === null) return 0;
-  const entries = Object.entries(value as Readonly<Record<string, Json>>);
   const isObject = !Array.isArray(value);
   if (isObject && Object.hasOwn(value, '__proto__')) throw forbiddenName([...path, '__proto__']);
-  return entries.reduce((sum, [name, child]) => sum + namesIn(child, [...path, name]), isObject ? entries.length : 0);
+  let names = 0;
+  for (const name in value) {
+    const child = (value as JsonObject)[name];
+    if (isObject) names += 1;
+    // Most values have no names, and need no path.
+    if (typeof child === 'object' && child !== null) names += namesIn(child, [...path, name]);
+  }
+  return names;
 };
 
 const forbiddenName = (path: readonly PropertyKey[]): HttpProblem =>

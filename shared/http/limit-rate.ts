@@ -21,7 +21,7 @@ export type RateLimitOptions = {
   readonly authentication?: Authentication | undefined;
 };
 
-type Account = { readonly limit: RateLimit; readonly key: string; readonly requests: Requests };
+type Account = { readonly limit: RateLimit; readonly key: string; readonly policyField: string; readonly requests: Requests };
 
 const accounts = requestFact<Account>('account');
 
@@ -39,17 +39,20 @@ export type RateLimiter = { readonly handlers: readonly RequestHandler[]; readon
 /** `limitRate` in its parts. */
 export const rateLimiter = ({ limits, client, anonymous, metrics, authentication }: RateLimitOptions): RateLimiter => {
   const requests = requestsIn(metrics);
-  const ofClients = limits.of(client);
-  const ofAddresses = limits.of(anonymous);
-  const ofAddress = (request: Request): Account => ({ limit: ofAddresses, key: clientAddress(request), requests });
+  const [ofClients, ofAddresses] = [client, anonymous].map((policy) => {
+    const limit = limits.of(policy);
+    const policyField = policyFieldOf(limit);
+    return (key: string): Account => ({ limit, key, policyField, requests });
+  }) as [AccountOf, AccountOf];
+  const ofAddress = (request: Request): Account => ofAddresses(clientAddress(request));
   const accountOf = (request: Request): Account => {
     const caller = authentication?.callerOf(request);
-    return caller?.kind === 'user' ? { limit: ofClients, key: `${caller.userId} ${caller.client ?? ''}`, requests } : ofAddress(request);
+    return caller?.kind === 'user' ? ofClients(`${caller.userId} ${caller.client ?? ''}`) : ofAddress(request);
   };
-  const chargeRequest: RequestHandler = async (request, response, next) => {
+  const chargeRequest: RequestHandler = (request, response, next) => {
     accounts.set(request, accountOf(request));
-    await takeMore(request, response, 1);
-    next();
+    const taking = takeUnits(request, response, 1);
+    return taking === undefined ? next() : taking.then(() => next());
   };
   const chargeFailure: ErrorRequestHandler = async (error: unknown, request, response, next) => {
     if (accounts.of(request) === undefined) {
@@ -61,16 +64,28 @@ export const rateLimiter = ({ limits, client, anonymous, metrics, authentication
   return { handlers: [...(authentication === undefined ? [] : [authentication.handler]), chargeRequest], onFailure: chargeFailure };
 };
 
+type AccountOf = (key: string) => Account;
+
 /** For a request that turns out to be dearer than the one unit it has been charged; throws where that is too much. */
-export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> => {
+export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> =>
+  takeUnits(request, response, units);
+
+/** Has been done at once where this process counts itself. */
+const takeUnits = (request: IncomingMessage, response: Response, units: number): Promise<void> | undefined => {
   const account = accounts.of(request);
   // Some listeners do not limit.
-  if (account === undefined) return;
-  const { limit, key, requests } = account;
-  const taken = await limit.take(key, units);
-  response.set(headersOf(limit, taken));
-  requests.inc({ policy: limit.policy.name, outcome: taken.allowed ? 'allowed' : 'refused' });
-  if (!taken.allowed) throw refusalOf(limit.policy, taken, units);
+  if (account === undefined) return undefined;
+  const taken = account.limit.take(account.key, units);
+  if (taken instanceof Promise) return taken.then((later) => tell(response, account, later, units));
+  tell(response, account, taken, units);
+  return undefined;
+};
+
+const tell = (response: Response, { limit: { policy }, policyField, requests }: Account, taken: Taken, units: number): void => {
+  response.setHeader('RateLimit', limitFieldOf(policy, taken));
+  response.setHeader('RateLimit-Policy', policyField);
+  requests.inc({ policy: policy.name, outcome: taken.allowed ? 'allowed' : 'refused' });
+  if (!taken.allowed) throw refusalOf(policy, taken, units);
 };
 
 const refusalOf = ({ burst, unitsPerSecond }: RatePolicy, { retryAfterMs }: Taken, units: number): HttpProblem =>
@@ -86,10 +101,10 @@ const refusalOf = ({ burst, unitsPerSecond }: RatePolicy, { retryAfterMs }: Take
  * never takes more than `q` in any `w` seconds is never refused, because n such windows on end hold at most q + rate · (n-1) · w.
  * `t` is when there will be more than `r`, not when all is there again.
  */
-const headersOf = ({ policy: { name, burst }, windowMs }: RateLimit, { remaining, refillMs }: Taken) => ({
-  RateLimit: `"${name}";r=${remaining}${refillMs > 0 ? `;t=${secondsOf(refillMs)}` : ''}`,
-  'RateLimit-Policy': `"${name}";q=${burst};w=${secondsOf(windowMs)}`,
-});
+const limitFieldOf = ({ name }: RatePolicy, { remaining, refillMs }: Taken): string =>
+  `"${name}";r=${remaining}${refillMs > 0 ? `;t=${secondsOf(refillMs)}` : ''}`;
+
+const policyFieldOf = ({ policy: { name, burst }, windowMs }: RateLimit): string => `"${name}";q=${burst};w=${secondsOf(windowMs)}`;
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { LRUCache } from 'lru-cache';
+import { remember } from '#shared/remember.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
@@ -9,16 +9,14 @@ import { HttpProblem } from './http-problem.ts';
 export const preferredType = <const Type extends string>({ headers }: Asking, types: readonly [Type, ...Type[]]): Type | undefined => {
   const { accept = '' } = headers;
   if (accept.trim() === '') return types[0];
-  const key = `${types.join()} ${accept}`;
-  const known = answers.get(key);
-  if (known !== undefined) return types.find((type) => type === known);
-  const found = preferredIn(accept, types);
-  answers.set(key, found ?? NONE);
-  return found;
+  const answer = answers.get(types) ?? remember((text) => preferredIn(text, types) ?? NONE);
+  answers.set(types, answer);
+  const found = answer(accept);
+  return found === NONE ? undefined : (found as Type);
 };
 
-/** Clients send the same few headers again and again. */
-const answers = new LRUCache<string, string>({ maxSize: 1_000_000, sizeCalculation: (_, key) => key.length });
+/** By what there is. Clients send the same few headers again and again. */
+const answers = new WeakMap<readonly string[], (accept: string) => string>();
 const NONE = '';
 
 const preferredIn = <Type extends string>(accept: string, types: readonly Type[]): Type | undefined => {

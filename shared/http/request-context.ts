@@ -10,10 +10,10 @@ const ACCEPTABLE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/;
 
 /** Gives every request an id, its sender's own if that is harmless, and says it in the answer. */
 export const identifyRequest: RequestHandler = (request, response, next) => {
-  const given = request.get('X-Request-Id');
-  const id = given !== undefined && ACCEPTABLE.test(given) ? given : randomUUID();
+  const given = request.headers['x-request-id'];
+  const id = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID();
   ids.set(request, id);
-  response.set('X-Request-Id', id);
+  response.setHeader('X-Request-Id', id);
   next();
 };
 

@@ -1,23 +1,29 @@
 import { createHash } from 'node:crypto';
-import { Router } from 'express';
+import type { RequestHandler } from 'express';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { demandPreferredType } from './media-type.ts';
+import { createRouteTable } from './route-table.ts';
 
 export type Link = { readonly rel: string; readonly href: string; readonly title: string };
 export type RootOptions = { readonly version: string; readonly links: readonly Link[] };
 
+const MEDIA_TYPES = ['application/json', 'application/hal+json', 'text/html'] as const;
+
 /** `GET /` names what is there: JSON with links for programs, a small page for people. */
-export const rootRoutes = (options: RootOptions): Router => {
+export const rootRoutes = (options: RootOptions): RequestHandler => {
+  const table = createRouteTable();
   const json = JSON.stringify(rootDocument(options));
   const html = rootPage(options);
-  return Router()
+  table
+    .routerOf('/')
     .get('/', (request, response) => {
       response.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
-      const type = demandPreferredType(request, ['application/json', 'application/hal+json', 'text/html']);
+      const type = demandPreferredType(request, MEDIA_TYPES);
       if (type !== 'text/html') return void response.type(type).send(json);
       response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(html);
     })
     .all('/', refuseOtherMethods('GET', 'HEAD'));
+  return table.handler;
 };
 
 const rootDocument = ({ version, links }: RootOptions) => ({

@@ -9,6 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
 import { corsHandler, type IsPage } from './cors.ts';
+import { exchangeOf } from './exchange.ts';
 import { healthRoutes } from './health.ts';
 import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { type Link, rootRoutes } from './root.ts';
@@ -33,7 +34,7 @@ const LINKS: readonly Link[] = [
 
 /** What a role serves beside what all roles do. */
 export type Served = {
-  readonly routes: readonly (Router | ErrorRequestHandler)[];
+  readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   readonly links: readonly Link[];
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;
@@ -73,7 +74,17 @@ export const serveClients = async (
   const handler = withShortWays(app, ways);
   resources.use(await startMetricsServer(metrics, config.metrics));
   const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'PORT', tls, limits, ...drainingOf(config), log, metrics }),
+    await startHttpServer({
+      handler,
+      exchange: exchangeOf(app),
+      listener,
+      setting: 'PORT',
+      tls,
+      limits,
+      ...drainingOf(config),
+      log,
+      metrics,
+    }),
   );
   // Disposing of a server again only waits for it.
   if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: the life of a server, from listening to the last answer.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,6 +31,8 @@ export type HttpServerOptions = {
   /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
   readonly keepAliveMs?: number;
   readonly log: Log;
+  /** What requests and answers are made of; Node's own unless given. */
+  readonly exchange?: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
   /** Where the connections are counted, of one server in a process. */
   readonly metrics?: Registry;
 };
@@ -49,8 +51,9 @@ const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics } = options;
+  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics, exchange } = options;
   const timing = {
+    ...exchange,
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     // Bodies are timed by request, because some routes let them take longer.
@@ -123,7 +126,7 @@ const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet
   };
   server.on('request', (_request, response) => {
     inFlight.add(response);
-    response.once('close', () => {
+    response.on('close', () => {
       inFlight.delete(response);
       // While draining, a connection that has had its answer is of no more use.
       if (!server.listening && !leaving.lingers) closeIdleSoon();

@@ -56,7 +56,7 @@ export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShed
       rooms.set(request, (bytes) => {
         if (!clients.promise(client, bytes)) throw refuse('bytes');
       });
-      response.once('close', leave);
+      response.on('close', leave);
       next();
     },
     [Symbol.dispose]() {

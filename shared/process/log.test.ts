@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createLog, type Log } from './log.ts';
 
@@ -74,4 +75,20 @@ test('a structure that refers to itself does not stop the log', () => {
   loop.self = loop;
   log.info({ loop }, 'message');
   expect(text()).toContain('[too deep]');
+});
+
+/** What a process of its own writes by this log. */
+const writtenBy = (script: string): readonly string[] => {
+  const log = `const log = (await import('${new URL('./log.ts', import.meta.url)}')).createLog({ level: 'info' });`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `${log}${script}`], { encoding: 'utf8' });
+  return [...stdout.matchAll(/"msg":"(\w+)"/g)].map(([, message = '']) => message);
+};
+
+test.each([
+  ['a process that ends by itself', `log.info('one'); process.exit(3)`],
+  ['a process that fails', `log.info('one'); throw new Error('unforeseen')`],
+  ['a process that is killed once it has told of trouble', `log.info('one'); log.warn('two'); process.kill(process.pid, 'SIGKILL')`],
+  ['a process that is killed a turn later', `log.info('one'); setImmediate(() => process.kill(process.pid, 'SIGKILL'))`],
+])('%s has written its lines, in their order', (_, script) => {
+  expect(writtenBy(script)).toEqual(script.includes('two') ? ['one', 'two'] : ['one']);
 });

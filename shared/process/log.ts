@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { remember } from '#shared/remember.ts';
 
 /** A structured log: JSON lines without secrets and personal fields. */
 export type Log = Logger;
@@ -9,7 +10,38 @@ export type LogOptions = {
   readonly destination?: DestinationStream;
 };
 
-export const createLog = ({ level, destination = pino.destination({ dest: 1, sync: true }) }: LogOptions): Log => {
+/**
+ * Standard output, to which the lines of one turn of the event loop go together: many requests end in one. A line that tells of trouble
+ * does not wait, and neither does the end of the process.
+ */
+const openStandardOutput = (): DestinationStream => {
+  const output = pino.destination({ dest: 1, sync: true });
+  let held = '';
+  const flush = (): void => {
+    const text = held;
+    held = '';
+    if (text !== '') output.write(text);
+  };
+  process.on('exit', flush);
+  return {
+    write(line) {
+      if (held === '') setImmediate(flush);
+      held += line;
+      if (held.length >= HELD_CHARACTERS_MAX || !MAY_WAIT.test(line)) flush();
+    },
+  };
+};
+const HELD_CHARACTERS_MAX = 16_384;
+const MAY_WAIT = /^{"level":"(?:info|debug|trace)"/;
+
+let opened: DestinationStream | undefined;
+
+const standardOutput = (): DestinationStream => {
+  opened ??= openStandardOutput();
+  return opened;
+};
+
+export const createLog = ({ level, destination = standardOutput() }: LogOptions): Log => {
   const log = pino(
     {
       level,
@@ -56,8 +88,13 @@ const HIDDEN_ENDINGS = ['secret', 'token', 'password'];
 /** Copies what is to be logged without secrets and personal fields, at any depth: nobody has to think of each path. */
 const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0);
 
-const redactFields = (fields: object, depth: number): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isHidden(key) ? REDACTED : redactValue(value, depth + 1)]));
+const redactFields = (fields: object, depth: number): Record<string, unknown> => {
+  const copy: Record<string, unknown> = {};
+  // What stands under this name would become the prototype.
+  for (const [key, value] of Object.entries(fields))
+    if (key !== '__proto__') copy[key] = isHidden(key) ? REDACTED : redactValue(value, depth + 1);
+  return copy;
+};
 
 const redactValue = (value: unknown, depth: number): unknown => {
   if (typeof value === 'string') return redactUrl(value);
@@ -69,10 +106,11 @@ const redactValue = (value: unknown, depth: number): unknown => {
   return redactFields(value, depth);
 };
 
-const isHidden = (key: string): boolean => {
+/** Almost all names are those few that the program writes. */
+const isHidden = remember((key) => {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   return HIDDEN.has(plain) || HIDDEN_ENDINGS.some((ending) => plain.endsWith(ending));
-};
+});
 
 /** The password of a connection string. */
 const redactUrl = (text: string): string =>

@@ -18,7 +18,7 @@ export type Charge = {
 export type Charged = { readonly allowed: boolean; readonly aheadUs: number };
 
 /** What an engine does: it decides about a charge and keeps the arrival, atomically for each key, by one clock. */
-export type Arrivals = AsyncDisposable & { charge(charge: Charge): Promise<Charged> };
+export type Arrivals = AsyncDisposable & { charge(charge: Charge): Charged | Promise<Charged> };
 
 const US_PER_SECOND = 1_000_000;
 const US_PER_MS = 1_000;
@@ -32,22 +32,25 @@ export const createRateLimit = (arrivals: Arrivals, policy: RatePolicy): RateLim
   return {
     policy,
     windowMs: msOf(toleranceUs),
-    async take(key, units) {
+    take(key, units) {
       if (!Number.isSafeInteger(units) || units < 0) throw new RangeError(`units are a whole number, not ${units}`);
       const isPossible = units <= burst;
       // What can never be allowed is not charged; the engine is asked for the rest of the answer.
       const costUs = isPossible ? units * unitUs : 0;
-      const { allowed, aheadUs } = await arrivals.charge({ policy: name, key, costUs, toleranceUs });
-      const remaining = Math.floor((toleranceUs - aheadUs) / unitUs);
-      const refused = isPossible ? msOf(aheadUs + costUs - toleranceUs) : Number.POSITIVE_INFINITY;
-      return {
-        allowed: allowed && isPossible,
-        limit: burst,
-        remaining,
-        retryAfterMs: allowed && isPossible ? 0 : refused,
-        refillMs: remaining === burst ? 0 : msOf(aheadUs - (burst - remaining - 1) * unitUs),
-        resetMs: msOf(aheadUs),
-      } satisfies Taken;
+      const takenOf = ({ allowed, aheadUs }: Charged): Taken => {
+        const remaining = Math.floor((toleranceUs - aheadUs) / unitUs);
+        const refused = isPossible ? msOf(aheadUs + costUs - toleranceUs) : Number.POSITIVE_INFINITY;
+        return {
+          allowed: allowed && isPossible,
+          limit: burst,
+          remaining,
+          retryAfterMs: allowed && isPossible ? 0 : refused,
+          refillMs: remaining === burst ? 0 : msOf(aheadUs - (burst - remaining - 1) * unitUs),
+          resetMs: msOf(aheadUs),
+        };
+      };
+      const charged = arrivals.charge({ policy: name, key, costUs, toleranceUs });
+      return charged instanceof Promise ? charged.then(takenOf) : takenOf(charged);
     },
   };
 };

@@ -50,7 +50,7 @@ const surviveOutages = (
 ): Arrivals => {
   const alone = memoryArrivals();
   let outage: { triedAtMs: number; isTrying: boolean } | undefined;
-  const ask = (charge: Charge): Promise<Charged> => within(engine.charge(charge), answerTimeoutMs);
+  const ask = (charge: Charge): Promise<Charged> => within(Promise.resolve(engine.charge(charge)), answerTimeoutMs);
 
   const onFailure = (err: unknown): void => {
     if (outage === undefined) log.warn({ err }, 'Rate limits are not shared: their engine does not answer, and this process counts alone.');

@@ -27,8 +27,8 @@ export type RateLimit = {
   readonly policy: RatePolicy;
   /** How long a burst that was used up takes to come back whole. */
   readonly windowMs: number;
-  /** `units` is a whole number. */
-  take(key: string, units: number): Promise<Taken>;
+  /** `units` is a whole number. What this process counts itself is known at once. */
+  take(key: string, units: number): Taken | Promise<Taken>;
 };
 
 /** One engine, shared by any number of policies. */

@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import { createRouteTable } from '#shared/http/route-table.ts';
 import { type RestOperation, routeOf } from './operation.ts';
 import { resourcesOf } from './operations.ts';
 
@@ -26,10 +27,10 @@ const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
  * What each resource takes, for `OPTIONS` and for methods that it does not take. Mount it before the routes of the roles: the same
  * path may be read in one and written in another, and Express answers `OPTIONS` with the methods of the first that knows the path.
  */
-const methodRoutes = (operations: readonly RestOperation[]): Router => {
-  const router = Router();
-  for (const [route, ofPath] of Map.groupBy(operations, routeOf)) router.all(route, answerMethods(ofPath));
-  return router;
+const methodRoutes = (operations: readonly RestOperation[]): RequestHandler => {
+  const table = createRouteTable();
+  for (const [route, ofPath] of Map.groupBy(operations, routeOf)) table.routerOf(route).all(route, answerMethods(ofPath));
+  return table.handler;
 };
 
 const answerMethods = (operations: readonly RestOperation[]): RequestHandler => {

@@ -169,7 +169,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
     });
 
     test.each([-1, 1.5, Number.NaN])('%d units are a mistake of the caller', async (units) => {
-      await expect(limitOf(newPolicy(1, 1)).take('a', units)).rejects.toThrow(RangeError);
+      await expect(async () => limitOf(newPolicy(1, 1)).take('a', units)).rejects.toThrow(RangeError);
     });
   });
 };

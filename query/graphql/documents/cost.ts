@@ -41,9 +41,22 @@ const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: 25 };
 export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
   const root = schema.getRootType(operation.operation);
   if (!root) return 0;
-  const cost = createCost(schema, document, variables);
-  return cost(operation.selectionSet, root, 1);
+  const costBy = (given: Variables): number => createCost(schema, document, given)(operation.selectionSet, root, 1);
+  const known = costs.get(operation);
+  if (known !== undefined) return known === VARIES ? costBy(variables) : known;
+  let varies = false;
+  const get = (values: Variables, name: string): unknown => {
+    varies = true;
+    return values[name];
+  };
+  const cost = costBy(new Proxy(variables, { get }));
+  costs.set(operation, varies ? VARIES : cost);
+  return cost;
 };
+
+/** Of each operation that was measured: what it costs with any variables, where that depends on none of them. */
+const costs = new WeakMap<OperationDefinitionNode, number | typeof VARIES>();
+const VARIES = 'varies';
 
 /** `size` is how many items the connection may have, whose edges or nodes these may be. */
 type Cost = (set: SelectionSetNode, type: GraphQLNamedType, size: number) => number;

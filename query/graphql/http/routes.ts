@@ -107,10 +107,10 @@ const run = async (
   { request, response }: Exchange,
   runnable: Runnable,
 ): Promise<Outcome> => {
-  const { prepared, operation, variables, caller, cost } = runnable;
+  const { prepared, operation, variables, coerced, caller, cost } = runnable;
   const costs = { requestedQueryCost: cost, maximumQueryCost: costMax };
   const planned = await planner
-    .plan({ document: prepared.document, operation: operation.node, variables, caller })
+    .plan({ document: prepared.document, operation: operation.node, variables, coerced, caller })
     .catch((cause: unknown) => {
       throw readFailureOf(cause);
     });

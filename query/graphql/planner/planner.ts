@@ -21,6 +21,8 @@ type PlannedRead = {
   readonly operation: OperationDefinitionNode;
   /** As they were sent. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The same after coercion, where that is known. */
+  readonly coerced?: Variables | undefined;
   readonly caller: Caller;
 };
 
@@ -41,8 +43,8 @@ export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions
   const findPlan = createPlans(schema, mappingsOf(policy.domain, readableOf(policy)));
   const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [Answer, Answer];
   return {
-    async plan({ document, operation, variables: given, caller }) {
-      const variables = variablesOf(schema, operation, given);
+    async plan({ document, operation, variables: given, coerced, caller }) {
+      const variables = coerced ?? variablesOf(schema, operation, given);
       const plan = variables && findPlan(document, operation, variables);
       const inputs = plan && inputsOf(plan, variables, caller);
       if (!inputs) return undefined;

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { PreparedRead } from '#shared/database/prepared-read.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
 
 type Statement = { readonly name: string; readonly text: string; readonly isPlannedAnew: boolean };
@@ -57,7 +58,10 @@ const runOnce = async (
   connection: Connection,
   { name, text }: { name?: string; text: string },
   values: readonly unknown[],
-): Promise<Rows> => (await connection.query({ ...(name !== undefined && { name }), text, values: [...values], rowMode: 'array' })).rows;
+): Promise<Rows> => {
+  if (name !== undefined) return new PreparedRead<readonly unknown[]>({ name, text, rowMode: 'array' }, values).runOn(connection);
+  return (await connection.query({ text, values: [...values], rowMode: 'array' })).rows;
+};
 
 const runAnew: typeof runOnce = async (connection, statement, values) => {
   await connection.query(PLANNED_ANEW);

@@ -7,6 +7,7 @@ import {
   isInputObjectType,
   type OperationDefinitionNode,
   typeFromAST,
+  type VariableDefinitionNode,
 } from 'graphql';
 
 export type Variables = Extract<ReturnType<typeof getVariableValues>, { variableValues: unknown }>['variableValues'];
@@ -25,10 +26,22 @@ const ERRORS = { maxErrors: 1, hideSuggestions: true };
  * What of the variables a statement's text may depend on: which are there, and what booleans and enumerations among them are.
  * Requests of one shape run by one plan.
  */
-export const shapeOf = (schema: GraphQLSchema, operation: OperationDefinitionNode, { coerced }: Variables): string =>
-  (operation.variableDefinitions ?? [])
-    .map(({ variable, type }) => shape(coerced[variable.name.value], typeFromAST(schema, type) as GraphQLInputType))
-    .join(' ');
+export const shapeOf = (schema: GraphQLSchema, operation: OperationDefinitionNode, { coerced }: Variables): string => {
+  const types = typesOf.get(operation) ?? (operation.variableDefinitions ?? []).map((each) => typeOf(schema, each));
+  typesOf.set(operation, types);
+  let text = '';
+  for (const { name, type } of types) text += ` ${shape(coerced[name], type)}`;
+  return text;
+};
+
+type Typed = { readonly name: string; readonly type: GraphQLInputType };
+
+const typesOf = new WeakMap<OperationDefinitionNode, readonly Typed[]>();
+
+const typeOf = (schema: GraphQLSchema, { variable, type }: VariableDefinitionNode): Typed => ({
+  name: variable.name.value,
+  type: typeFromAST(schema, type) as GraphQLInputType,
+});
 
 const shape = (value: unknown, type: GraphQLInputType): string => {
   if (value === undefined || value === null || typeof value === 'boolean') return String(value);

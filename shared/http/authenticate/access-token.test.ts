@@ -6,7 +6,7 @@ import { createTokenVerifier } from './access-token.ts';
 
 const [issuer, audience] = ['https://issuer.example', 'https://api.example'];
 const { privateKey, publicKey } = await generateKeyPair('ES256');
-const verify = createTokenVerifier({
+const { verify } = createTokenVerifier({
   ...{ issuer, audience, policy: policyOf(departments) },
   keys: { has: () => true, find: async () => publicKey } as never,
 });

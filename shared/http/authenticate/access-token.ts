@@ -61,26 +61,38 @@ const Claims = z.object({
 
 type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys; readonly policy: Policy };
 
+export type TokenVerifier = {
+  /** One that was verified before, or nothing. */
+  known(digest: string): AccessToken | undefined;
+  verify(jwt: string, digest: string): Promise<AccessToken>;
+};
+
 /**
  * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key stands, so that a
  * signature is checked once and not at every request; what can change meanwhile is the caller's to check each time.
  */
-export const createTokenVerifier = (options: Options): ((token: string, digest: string) => Promise<AccessToken>) => {
+export const createTokenVerifier = (options: Options): TokenVerifier => {
   const verified = new LRUCache<string, AccessToken>({ max: CACHED_MAX });
-  return async (jwt, digest) => {
-    let known = verified.get(digest);
-    if (known === undefined || !options.keys.has(known.kid)) {
-      known = await verify(jwt, options);
-      verified.set(digest, known);
-    }
+  const demandInTime = (token: AccessToken, digest: string): AccessToken => {
     const nowS = Date.now() / 1_000;
-    if (nowS >= known.expiresAtS + CLOCK_TOLERANCE_S) {
+    if (nowS >= token.expiresAtS + CLOCK_TOLERANCE_S) {
       verified.delete(digest);
       throw new InvalidToken('The token has expired.');
     }
-    if (nowS < known.notBeforeS - CLOCK_TOLERANCE_S || nowS < known.issuedAtS - CLOCK_TOLERANCE_S)
+    if (nowS < token.notBeforeS - CLOCK_TOLERANCE_S || nowS < token.issuedAtS - CLOCK_TOLERANCE_S)
       throw new InvalidToken('The token is not valid yet.');
-    return known;
+    return token;
+  };
+  return {
+    known(digest) {
+      const token = verified.get(digest);
+      return token === undefined || !options.keys.has(token.kid) ? undefined : demandInTime(token, digest);
+    },
+    async verify(jwt, digest) {
+      const token = await verify(jwt, options);
+      verified.set(digest, token);
+      return demandInTime(token, digest);
+    },
   };
 };
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bearer, createResourceWorld, type ResourceWorld } from '../../../test/engines/resource-world.ts';
@@ -133,6 +136,45 @@ describe('a token', () => {
     expect(await response.json()).toEqual({ kind: 'anonymous' });
   });
 });
+
+describe('on one connection', () => {
+  test('each request is its own token’s, and a token counts as long as it is good', async () => {
+    using agent = new OneConnection();
+    const ask = async (authorization?: string | string[]) => {
+      const sent = request(`${world.url}/me`, { agent, headers: authorization === undefined ? {} : { Authorization: authorization } });
+      const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+      const { kind, userId, code, detail } = (await json(response)) as Record<string, unknown>;
+      return code === undefined ? { kind, userId } : { code, detail };
+    };
+    const [one, other, shortLived] = await Promise.all(
+      [{ sub: '7001' }, { sub: '7002' }, { sub: '7003', exp: nowS() - 4 }].map((claims) => mint.token(claims)),
+    );
+    const user = (userId: number) => ({ kind: 'user', userId });
+    for (let round = 0; round < 2; round += 1) {
+      expect(await ask(`Bearer ${one}`)).toEqual(user(7001));
+      expect(await ask(`Bearer ${other}`)).toEqual(user(7002));
+      expect(await ask()).toEqual({ kind: 'anonymous' });
+      expect(await ask('Basic YTpi')).toEqual({ kind: 'anonymous' });
+      expect(await ask([`Bearer ${other}`, `Bearer ${one}`])).toMatchObject({ detail: 'Send one Authorization header.' });
+      expect(await ask('Bearer')).toMatchObject({ code: 'malformed_request' });
+    }
+    expect(await ask(`Bearer ${shortLived}`)).toEqual(user(7003));
+    await until(
+      () => ask(`Bearer ${shortLived}`),
+      (answer) => answer.code === 'invalid_token',
+    );
+  });
+});
+
+class OneConnection extends Agent {
+  constructor() {
+    super({ keepAlive: true, maxSockets: 1 });
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+}
 
 const withPayload = (token: string, claims: Record<string, unknown>): string => {
   const [header, payload = '', signature] = token.split('.');

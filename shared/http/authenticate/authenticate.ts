@@ -60,13 +60,18 @@ export const authenticate = (options: AuthenticateOptions): RequestHandler => {
   const nobody: Caller = { kind: 'anonymous', policy };
   const metadataUrl = metadataUrlOf(options.audience);
   const identify = createIdentifier(options);
+  const challenges = {
+    none: { metadataUrl, scheme: undefined },
+    Bearer: { metadataUrl, scheme: 'Bearer' },
+    DPoP: { metadataUrl, scheme: 'DPoP' },
+  } as const;
   return async (request, _response, next) => {
     anonymous.set(request, nobody);
     if (elsewhere.has(request.path)) return next();
-    rememberChallenge(request, { metadataUrl, scheme: undefined });
+    rememberChallenge(request, challenges.none);
     const credentials = credentialsOf(request);
     if (credentials === undefined) return next();
-    rememberChallenge(request, { metadataUrl, scheme: credentials.scheme });
+    rememberChallenge(request, challenges[credentials.scheme]);
     accessTokens.set(request, await identify(request, credentials));
     next();
   };
@@ -82,18 +87,16 @@ type Identify = (request: Request, credentials: Credentials) => Promise<AccessTo
 
 const createIdentifier = (options: AuthenticateOptions): Identify => {
   const { revocations } = options;
-  const verifyToken = createTokenVerifier(options);
+  const verifier = createTokenVerifier(options);
   const demandProof = createProofDemand(options);
-  return async (request, { scheme, token }) => {
-    // The same digest is the `ath` of a DPoP proof.
-    const digest = hash('sha256', token, 'base64url');
+  return async (request, { scheme, token, digest }) => {
     try {
-      const accessToken = await verifyToken(token, digest);
+      const accessToken = verifier.known(digest) ?? (await verifier.verify(token, digest));
       if (isStale(revocations)) throw staleRevocations();
       if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
       // Last, because a proof is spent by being looked at.
-      await demandProof(request, { accessToken, scheme, digest });
+      if (scheme !== 'Bearer' || accessToken.bound.jkt !== undefined) await demandProof(request, { accessToken, scheme, digest });
       return accessToken;
     } catch (error) {
       if (error instanceof InvalidToken || error instanceof InvalidProof)
@@ -127,7 +130,6 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
   const base = audience.replace(/\/$/, '');
   return async (request: Request, { accessToken, scheme, digest }: Presented): Promise<void> => {
     const { jkt } = accessToken.bound;
-    if (scheme === 'Bearer' && jkt === undefined) return;
     if (scheme === 'Bearer') throw new InvalidToken('The token is bound to a key: send it by the DPoP scheme, with a proof.');
     if (jkt === undefined) throw new InvalidToken('The token is not bound to a key: send it by the Bearer scheme.');
     const [proof, ...others] = request.headersDistinct.dpop ?? [];
@@ -138,7 +140,12 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
   };
 };
 
-type Credentials = { readonly scheme: Scheme; readonly token: string };
+type Credentials = {
+  readonly scheme: Scheme;
+  readonly token: string;
+  /** Of the token; the same is the `ath` of a DPoP proof. */
+  readonly digest: string;
+};
 
 /** The `b64token` of RFC 6750, section 2.1; schemes are known regardless of case. */
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -149,16 +156,38 @@ const OURS = /^(bearer|dpop)(?: |$)/i;
  * and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked. Another scheme counts as no token.
  */
 const credentialsOf = (request: Request): Credentials | undefined => {
-  if (request.headers.authorization === undefined && !request.url.includes('?')) return undefined;
-  const headers = request.headersDistinct.authorization ?? [];
-  const [header = ''] = headers;
-  const scheme = /^dpop/i.test(header) ? 'DPoP' : 'Bearer';
-  if (request.query.access_token !== undefined)
-    throw new TokenRefusal('invalid_request', 'Send the token in Authorization, not in the query.', { scheme });
-  if (headers.length > 1) throw new TokenRefusal('invalid_request', 'Send one Authorization header.', { scheme });
+  const { authorization: header } = request.headers;
+  if (request.url.includes('?') && request.query.access_token !== undefined)
+    throw new TokenRefusal('invalid_request', 'Send the token in Authorization, not in the query.', { scheme: schemeOf(header) });
+  if (header === undefined) return undefined;
+  if (countOf(request, 'authorization') > 1)
+    throw new TokenRefusal('invalid_request', 'Send one Authorization header.', { scheme: schemeOf(header) });
+  const socket = request.socket as Presenting;
+  if (socket[PRESENTED]?.header !== header) socket[PRESENTED] = { header, credentials: parse(header) };
+  return socket[PRESENTED].credentials;
+};
+
+/** What came by a connection last is most often what comes next. Whether it is still good is another question. */
+const PRESENTED = Symbol('credentials presented');
+type Presenting = { [PRESENTED]?: { readonly header: string; readonly credentials: Credentials | undefined } };
+
+const schemeOf = (header = ''): Scheme => (/^dpop/i.test(header) ? 'DPoP' : 'Bearer');
+
+const parse = (header: string): Credentials | undefined => {
   if (!OURS.test(header)) return undefined;
+  const scheme = schemeOf(header);
   const [, , token] = CREDENTIALS.exec(header) ?? [];
   if (token === undefined)
     throw new TokenRefusal('invalid_request', `Authorization must be ${scheme}, a space, and the token.`, { scheme });
-  return { scheme, token };
+  return { scheme, token, digest: hash('sha256', token, 'base64url') };
+};
+
+/** How often a field stands in the head of a request; where it is a field that may stand once, Node shows the first alone. */
+const countOf = ({ rawHeaders }: Request, name: string): number => {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at];
+    if (given?.length === name.length && given.toLowerCase() === name) count += 1;
+  }
+  return count;
 };

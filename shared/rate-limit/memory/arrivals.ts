@@ -1,4 +1,4 @@
-import type { Arrivals } from '../gcra.ts';
+import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
 /** Keys of one policy; beyond it whoever was away longest is forgotten, which favours them, but not the memory of this process. */
 const KEYS_MAX = 100_000;
@@ -15,11 +15,12 @@ export const memoryArrivals = ({
   nowUs?: () => number;
   keysMax?: number;
 } = {}): Arrivals & {
+  charge(charge: Charge): Charged;
   readonly size: () => number;
 } => {
   const policies = new Map<string, Map<string, number>>();
   return {
-    async charge({ policy, key, costUs, toleranceUs }) {
+    charge({ policy, key, costUs, toleranceUs }) {
       const arrivals = policies.get(policy) ?? new Map<string, number>();
       policies.set(policy, arrivals);
       const now = nowUs();

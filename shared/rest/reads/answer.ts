@@ -40,13 +40,14 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   const { text, entityTag: plainTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   demandRoom(request, text.length);
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
-  response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
+  response.setHeader('ETag', entityTag);
+  response.setHeader('Cache-Control', callerOf(request).kind === 'anonymous' ? 'public, no-cache' : 'private, no-cache');
   response.vary('Accept, Authorization');
-  response.set(answer.headers ?? {});
-  if (link !== '') response.set('Link', link);
+  if (answer.headers !== undefined) response.set(answer.headers);
+  if (link !== '') response.setHeader('Link', link);
   if (isKnownToReader(request, entityTag)) response.status(304).end();
   else {
-    response.type(type);
+    response.setHeader('Content-Type', type);
     send();
   }
 };

@@ -1,8 +1,10 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchType } from '#kernel/decide/forms.ts';
 import { kebab } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import { createRouteTable } from '#shared/http/route-table.ts';
+import { routeOf } from '../operation.ts';
 import { ofAggregates } from '../operations.ts';
 import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './write-routes.ts';
 
@@ -11,20 +13,20 @@ export const itemWrites = (dependencies: WriteDependencies): Router =>
   Router().use(aggregateRoutes(dependencies), webhookRoutes(dependencies));
 
 /** The routes of the writes to the aggregates of a domain, but for pictures. */
-const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Domain }): Router => {
-  const router = Router();
+const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Domain }): RequestHandler => {
+  const table = createRouteTable();
   for (const [, operation] of ofAggregates(dependencies.domain)) {
     const { use } = operation;
     if (use.does !== 'command') continue;
     const { kind, command } = use;
-    mountWrite(router, dependencies, {
+    mountWrite(table.routerOf(routeOf(operation)), dependencies, {
       operation,
       collection: `/${kind.path}`,
       toCommand: commandFor(kind, command),
       ...(command.list && { items: { path: kebab(command.list.name), id: command.list.id.name } }),
     });
   }
-  return router;
+  return table.handler;
 };
 
 /** A list is a JSON patch; all other bodies are forms. */

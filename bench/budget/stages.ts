@@ -1,0 +1,69 @@
+import type { Profiler } from 'node:inspector';
+
+/**
+ * Where a function belongs, by its name and file. Of a call, the nearest function that belongs somewhere decides: what a library or Node
+ * does is counted to whoever asked for it.
+ */
+const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
+  ['garbage', /^\(garbage collector\)/],
+  ['idle', /^\(idle\)/],
+  ['log', /\/shared\/process\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
+  ['metrics', /\/node_modules\/prom-client\//],
+  ['trace', /\/shared\/tracing\/|\/shared\/http\/request-span|\/node_modules\/@opentelemetry\//],
+  ['database', /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/],
+  ['authenticate', /\/shared\/http\/(authenticate\/|client-certificate)|\/node_modules\/jose\/|\/shared\/policy\.ts/],
+  ['limit', /\/shared\/rate-limit\/|\/shared\/http\/(limit-|shed-load|slow-clients|client-address|body-time)/],
+  [
+    'parse',
+    /\/shared\/http\/(json-body|parameters|parse-input)|\/graphql\/http\/parameters|\/node_modules\/zod\/|node:_http_(incoming|common)|^parserOn/,
+  ],
+  [
+    'write',
+    /^(end|_send|_writeRaw|_flushOutput|write_|_finish|send|resOnFinish) .*(node:_http_(outgoing|server)|\/express\/)|\/content-coding\.ts/,
+  ],
+  [
+    'headers',
+    /node:_http_outgoing|^writeHead |^(set|header|vary|type|append|get|status) .*\/express\/|\/node_modules\/(vary|mime-types|mime-db|content-type|etag)\/|\/shared\/http\/(cors|media-type|entity-tag|request-context|root)|\/rest\/media-type/,
+  ],
+  [
+    'route',
+    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-made)\.ts/,
+  ],
+  [
+    'write to the log',
+    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots|rest\/writes)\/?|\/kernel\/|\/query\/read-written/,
+  ],
+  [
+    'follow the log',
+    /\/projector\/|\/shared\/(projection|follower|change-stream|erasure|audit|blobs)\/|\/webhook-dispatcher\/|\/audit\/|\/auth\//,
+  ],
+  ['plan', /\/query\/|\/shared\/rest\/reads|\/node_modules\/(graphql|lru-cache)\//],
+  ['socket', /node:(net|internal\/stream_base_commons|internal\/streams|_http_server|_http_outgoing)/],
+];
+
+export const STAGE_NAMES = [
+  ...['socket', 'parse', 'route', 'authenticate', 'limit', 'plan', 'database', 'write to the log', 'follow the log', 'headers', 'write'],
+  ...['log', 'metrics', 'trace', 'Node', 'garbage'],
+] as const;
+
+/** The share of each stage in all that a profile saw of the processor at work. */
+export const sharesOf = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyMap<string, number> => {
+  const stages = new Map<number, string>();
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, `${callFrame.functionName} ${callFrame.url}`]));
+  const stageOf = (id: number | undefined): string => {
+    if (id === undefined) return 'Node';
+    const frame = frames.get(id) ?? '';
+    const stage = stages.get(id) ?? STAGES.find(([, pattern]) => pattern.test(frame))?.[0] ?? stageOf(parents.get(id));
+    stages.set(id, stage);
+    return stage;
+  };
+  const spent = new Map<string, number>();
+  for (const [index, id] of samples.entries()) {
+    const stage = stageOf(id);
+    spent.set(stage, (spent.get(stage) ?? 0) + (timeDeltas[index + 1] ?? 0));
+  }
+  spent.delete('idle');
+  const all = [...spent.values()].reduce((sum, each) => sum + each, 0);
+  return new Map([...spent].map(([stage, each]) => [stage, each / all]));
+};

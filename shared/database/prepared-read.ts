@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { type Connection, typeParser } from './pool.ts';
+
+type Fields = readonly (string | null)[];
+type Description = { readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[] };
+type Column = { readonly name: string; readonly parse: (text: string) => unknown };
+type Wire = pg.Connection & {
+  parse(statement: { readonly name: string; readonly text: string }): void;
+  bind(bound: { readonly statement: string; readonly values: readonly unknown[]; readonly valueMapper: (value: unknown) => unknown }): void;
+  describe(described: { readonly type: 'P' }): void;
+  execute(executed: object): void;
+  sync(): void;
+  readonly stream: { cork(): void; uncork(): void };
+  readonly parsedStatements: Readonly<Record<string, string>>;
+};
+
+/** What the rows of each prepared statement are made of, which is told once for each connection. */
+const described = new WeakMap<Wire, Map<string, readonly Column[]>>();
+
+const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
+
+type Statement = { readonly name: string; readonly text: string; readonly rowMode?: 'array' };
+
+/**
+ * A read by a named statement, as the driver runs it, but for what each connection knows of it already: PostgreSQL is not asked again
+ * what its rows are made of, and no row finds its parsers again. Through a pooler it is an ordinary query.
+ */
+export class PreparedRead<Row> {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
+  readonly rowMode: 'array' | undefined;
+  /** The driver sets it, and takes it away where it no longer waits. */
+  callback: ((error: Error | null | undefined, answer?: { readonly rows: readonly Row[] }) => void) | undefined = undefined;
+  readonly #rows: Row[] = [];
+  #columns: readonly Column[] = [];
+  #failure: Error | undefined;
+
+  constructor({ name, text, rowMode }: Statement, values: readonly unknown[]) {
+    this.name = name;
+    this.text = text;
+    this.values = [...values];
+    this.rowMode = rowMode;
+  }
+
+  /** On a connection of its own; a pool lends one to the read itself. */
+  runOn(connection: Connection): Promise<readonly Row[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+    this.callback = (error, answer) => (answer === undefined ? reject(error) : resolve(answer.rows));
+    connection.query(this);
+    return promise;
+  }
+
+  submit(given: pg.Connection): Error | null {
+    const connection = given as Wire;
+    const { name, text, values } = this;
+    const columns = connection.parsedStatements[name] === text ? described.get(connection)?.get(name) : undefined;
+    connection.stream.cork();
+    try {
+      if (connection.parsedStatements[name] === undefined) connection.parse({ name, text });
+      connection.bind({ statement: name, values, valueMapper: prepareValue });
+      if (columns === undefined) connection.describe({ type: 'P' });
+      else this.#columns = columns;
+      connection.execute({});
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+    return null;
+  }
+
+  handleRowDescription({ fields }: Description): void {
+    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: typeParser(dataTypeID) }));
+  }
+
+  handleDataRow({ fields }: { readonly fields: Fields }): void {
+    if (this.#failure !== undefined) return;
+    try {
+      this.#rows.push(this.rowMode === 'array' ? (valuesOf(this.#columns, fields) as Row) : (rowOf(this.#columns, fields) as Row));
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+  }
+
+  handleCommandComplete(_message: unknown, connection: Wire): void {
+    const known = described.get(connection) ?? new Map<string, readonly Column[]>();
+    described.set(connection, known.set(this.name, this.#columns));
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#failure === undefined) this.callback?.(null, { rows: this.#rows });
+    else this.callback?.(this.#failure);
+  }
+
+  handleError(error: Error): void {
+    this.callback?.(this.#failure ?? error);
+  }
+}
+
+const valuesOf = (columns: readonly Column[], fields: Fields): unknown[] =>
+  columns.map(({ parse }, index) => (fields[index] == null ? null : parse(fields[index])));
+
+const rowOf = (columns: readonly Column[], fields: Fields): Record<string, unknown> => {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < columns.length; index += 1) {
+    const [column, field] = [columns[index], fields[index]];
+    if (column !== undefined) row[column.name] = field == null ? null : column.parse(field);
+  }
+  return row;
+};
