@@ -26,7 +26,7 @@ export type Execute = (
   event?: unknown,
 ) => Promise<Executed>;
 
-type Executed = Pick<ExecutionResult, 'data' | 'errors'> & {
+export type Executed = Pick<ExecutionResult, 'data' | 'errors'> & {
   /** Of a mutation: what became of the fields that ran. */
   readonly fates: readonly FieldFate[];
 };

@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GraphQLFormattedError } from 'graphql';
+import type { ResponseInit } from 'graphql-http';
+import { TOKEN_HEADER_KEY, TOKEN_QUERY_KEY } from 'graphql-sse';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { answerIn, codingFor, isWorthCompressing } from '#shared/http/content-coding.ts';
 import { isKnownToReader } from '#shared/http/entity-tag.ts';
@@ -26,8 +28,8 @@ export const prefersEvents = (request: Request): boolean => preferredType(reques
 
 /** Of the stream that the answer is to come by, which is not the answer to this request (GraphQL over SSE, single connection mode). */
 export const tokenOf = (request: Request): string | undefined => {
-  const { token } = request.query;
-  return request.get('X-GraphQL-Event-Stream-Token') ?? (typeof token === 'string' ? token : undefined);
+  const { [TOKEN_QUERY_KEY]: token } = request.query;
+  return request.get(TOKEN_HEADER_KEY) ?? (typeof token === 'string' ? token : undefined);
 };
 
 /** What an operation came to. */
@@ -42,48 +44,69 @@ export type Outcome = {
   readonly status?: number;
 };
 
+/** As `graphql-http` hands it on; without a text there is nothing to send. */
+export type Answer = readonly [text: string | null, init: ResponseInit & { readonly isCompressible?: boolean }];
+
 /** The answer to a well-formed request (GraphQL over HTTP, section 6.4). */
-export const answerGraphql = (request: Request, response: Response, outcome: Outcome): void => {
+export const answerOf = (request: Request, outcome: Outcome): Answer => {
+  const { data, errors, mutation, status } = outcome;
   const preferred = typeOfAnswer(request);
-  if (preferred === EVENT_STREAM_TYPE && outcome.status === undefined) return void answerByEvents(response, outcome);
-  const type = preferred === EVENT_STREAM_TYPE ? LEGACY : preferred;
   const text = textOf(outcome);
-  const isRefused = outcome.data === undefined;
+  // The one result, and that it is the last. A refusal as well: clients take a status that is none of success for a broken connection.
+  if (preferred === EVENT_STREAM_TYPE && status === undefined)
+    return [`${resultMessage(text)}${COMPLETE}`, initOf(200, EVENT_STREAM_TYPE, NO_STORE)];
+  const type = preferred === EVENT_STREAM_TYPE ? LEGACY : preferred;
   const isToldByStatus = type === CURRENT || tokenOf(request) !== undefined;
-  response.status(outcome.status ?? (isRefused && isToldByStatus ? 400 : 200)).vary('Accept, Authorization');
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (!isRead || isRefused || outcome.errors) {
-    response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('Content-Type', `${type}; charset=utf-8`);
-    // A mutation may show a secret.
-    if (outcome.mutation === undefined && isWorthCompressing(text) && codingFor(request, response) !== 'identity') {
-      answerIn(request, response, { text }).send();
-      return;
-    }
-    response.setHeader('Content-Length', Buffer.byteLength(text));
-    return void response.end(text);
-  }
-  const plainTag = `"${createHash('sha256').update(`${type} ${text}`).digest('base64url').slice(0, TAG_CHARACTERS)}"`;
+  const isKept = (request.method === 'GET' || request.method === 'HEAD') && data !== undefined && !errors;
+  const kept = () => `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache`;
+  return [
+    text,
+    {
+      ...initOf(status ?? (data === undefined && isToldByStatus ? 400 : 200), type, isKept ? kept() : NO_STORE),
+      // A mutation may show a secret.
+      isCompressible: mutation === undefined,
+    },
+  ];
+};
+
+const NO_STORE = 'no-store';
+const VARY = 'Accept, Authorization';
+
+const initOf = (status: number, type: MediaType, cacheControl: string): ResponseInit => ({
+  status,
+  statusText: '',
+  headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': cacheControl },
+});
+
+export const sendAnswer = (request: Request, response: Response, [text, init]: Answer): void => {
+  if (text === null) return;
+  const { 'content-type': type = '', 'cache-control': cacheControl = NO_STORE } = init.headers ?? {};
+  response.statusCode = init.status;
+  // Almost always nothing is there that it would have to be put beside.
+  if (response.hasHeader('Vary')) response.vary(VARY);
+  else response.setHeader('Vary', VARY);
+  response.setHeader('Cache-Control', cacheControl);
+  if (cacheControl !== NO_STORE) return void sendWithTag(request, response, { text, type });
+  response.setHeader('Content-Type', type);
+  if (init.isCompressible && isWorthCompressing(text) && codingFor(request, response) !== 'identity')
+    return void answerIn(request, response, { text }).send();
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+};
+
+const sendWithTag = (request: Request, response: Response, { text, type }: { readonly text: string; readonly type: string }): void => {
+  const plainTag = `"${hash('sha256', `${type} ${text}`, 'base64url').slice(0, TAG_CHARACTERS)}"`;
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
-  response.set({ ETag: entityTag, 'Cache-Control': `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache` });
-  if (isKnownToReader(request, entityTag)) response.status(304).end();
-  else {
-    response.type(type);
-    send();
-  }
+  response.set('ETag', entityTag);
+  if (isKnownToReader(request, entityTag)) return void response.status(304).end();
+  response.setHeader('Content-Type', type);
+  send();
 };
 
 const TAG_CHARACTERS = 22;
 
-/** The one result, and that it is the last. A refusal as well: clients take a status that is none of success for a broken connection. */
-const answerByEvents = (response: Response, outcome: Outcome): void => {
-  response.status(200).vary('Accept, Authorization');
-  response.set({ 'Content-Type': `${EVENT_STREAM_TYPE}; charset=utf-8`, 'Cache-Control': 'no-store' });
-  response.end(Buffer.concat([resultMessage(textOf(outcome)), COMPLETE]));
-};
-
 /** Put together as text, because the data often comes from the database as that. */
-export const textOf = ({ data, errors, cost, mutation }: Outcome): string => {
+const textOf = ({ data, errors, cost, mutation }: Outcome): string => {
   const members = [
     ...(errors && errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
     ...(data === undefined ? [] : [`"data":${data}`]),

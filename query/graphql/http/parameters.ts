@@ -7,6 +7,8 @@ import type { Named } from '../documents/persisted.ts';
 
 /** What a request says, however it came. */
 export type GraphqlParameters = Named & {
+  /** Empty where another member names the document. */
+  readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   /** What tells the messages of the operation from those of others on the same stream. */
@@ -45,7 +47,7 @@ const read = (given: unknown): GraphqlParameters => {
   }
   const { query, documentId, operationName, variables, extensions } = parsed.data;
   return {
-    query: query ?? undefined,
+    query: query ?? '',
     documentId: documentId ?? undefined,
     apqHash: extensions?.persistedQuery?.sha256Hash,
     operationName: operationName ?? undefined,

@@ -7,7 +7,7 @@ import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/process/log.ts';
 import { asGraphqlError, createFormatError } from '../errors.ts';
 import { Refused, WrongMethod } from '../run.ts';
-import { answerGraphql, type Outcome } from './answer.ts';
+import { answerOf, type Outcome, sendAnswer } from './answer.ts';
 
 type Refusal = Outcome & { readonly headers?: Readonly<Record<string, string>> };
 
@@ -25,7 +25,7 @@ export const answerGraphqlErrors =
     if (response.destroyed && isAbort(error)) return;
     const { headers, ...outcome } = refusalOf(error, request, { log, costMax });
     if (headers) response.set(headers);
-    answerGraphql(request, response, outcome);
+    sendAnswer(request, response, answerOf(request, outcome));
   };
 
 const isAbort = (error: unknown): boolean =>

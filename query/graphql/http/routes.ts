@@ -1,41 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
-import { takeMore } from '#shared/http/limit-rate.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { namesOf, spanOf, traceparentOf } from '#shared/http/request-span.ts';
-import { demandRoom } from '#shared/http/shed-load.ts';
 import type { ShortWay } from '#shared/http/short-way.ts';
-import type { Log } from '#shared/process/log.ts';
-import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
-import { readFailureOf } from '../../statement.ts';
-import { createFormatError } from '../errors.ts';
-import type { Execute } from '../execute.ts';
-import type { Planner } from '../planner/planner.ts';
-import { tellCommits } from '../resolvers/commits.ts';
-import type { Admit, Runnable } from '../run.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
-import { answerGraphql, mediaTypeFor, type Outcome, textOf } from './answer.ts';
+import { mediaTypeFor, sendAnswer } from './answer.ts';
+import { createEndpoint, type EndpointOptions, type Exchange } from './endpoint.ts';
 import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
 
-export type GraphqlRoutesOptions = {
-  readonly admit: Admit;
-  readonly planner: Planner;
-  readonly subscriptions: Subscriptions;
-  readonly execute: Execute;
-  readonly costMax: number;
+export type GraphqlRoutesOptions = EndpointOptions & {
   readonly bodyBytesMax: number;
-  readonly log: Log;
   /** Runs before anything is read: whoever names a write waits until it can be seen. */
   readonly before: readonly RequestHandler[];
 };
 
-/** As many units of cost as a request over REST is worth. */
-const COST_PER_UNIT = 50;
 const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
 const ALL: ReadonlySet<OperationTypeNode> = new Set(Object.values(OperationTypeNode));
 
@@ -44,8 +24,9 @@ export type GraphqlRoutes = { readonly routes: Router; readonly shortWay: Pick<S
 /** GraphQL over HTTP: queries by GET, all else by POST; and GraphQL over SSE. */
 export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   const { before, bodyBytesMax } = options;
-  const get: RequestHandler = (request, response) => serve(options, { request, response, types: QUERIES }, queryParameters);
-  const post: RequestHandler = (request, response) => serve(options, { request, response, types: ALL }, ({ body }) => bodyParameters(body));
+  const served = { endpoint: createEndpoint(options), subscriptions: options.subscriptions };
+  const get: RequestHandler = (request, response) => serve(served, { request, response, types: QUERIES }, queryParameters(request));
+  const post: RequestHandler = (request, response) => serve(served, { request, response, types: ALL }, bodyParameters(request.body));
   const fromJson: readonly RequestHandler[] = [...before, ...readJsonBody(bodyBytesMax, ['application/json']), post];
   const routes = Router()
     // First, because Express answers with what it finds in the next router alone.
@@ -73,67 +54,18 @@ const demandMultipart: RequestHandler = (request, _response, next) => next(reque
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
-type Exchange = { readonly request: Request; readonly response: Response; readonly types: ReadonlySet<OperationTypeNode> };
+type Served = { readonly endpoint: ReturnType<typeof createEndpoint>; readonly subscriptions: Subscriptions };
 
 const serve = async (
-  options: GraphqlRoutesOptions,
-  exchange: Exchange,
-  parametersOf: (request: Request) => GraphqlParameters,
+  { endpoint, subscriptions }: Served,
+  exchange: Pick<Exchange, 'request' | 'response' | 'types'>,
+  parameters: GraphqlParameters,
 ): Promise<void> => {
-  const { request, response, types } = exchange;
-  const parameters = parametersOf(request);
-  using place = options.subscriptions.reserve(request, parameters.operationId);
-  const runnable = await options.admit(parameters, callerOf(request), types);
-  nameOperation(request, runnable);
-  // One unit was taken when the request came.
-  const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
-  if (unitsMore > 0) await takeMore(request, response, unitsMore);
-  if (runnable.operation.node.operation === OperationTypeNode.SUBSCRIPTION) await options.subscriptions.begin(runnable, exchange, place);
-  else {
-    const outcome = await run(options, exchange, runnable);
-    // What was done must be told of, however large the answer.
-    if (QUERIES.has(runnable.operation.node.operation)) demandRoom(request, outcome.data?.length ?? 0);
-    if (place === undefined) return answerGraphql(request, response, outcome);
-    place.answer(textOf(outcome));
-  }
-  if (place) response.status(202).end();
-};
-
-const nameOperation = (request: Request, { operation: { node } }: Runnable): void =>
-  spanOf(request)?.set({ 'graphql.operation.type': node.operation, 'graphql.operation.name': node.name?.value });
-
-const run = async (
-  { planner, execute, costMax, log }: GraphqlRoutesOptions,
-  { request, response }: Exchange,
-  runnable: Runnable,
-): Promise<Outcome> => {
-  const { prepared, operation, variables, coerced, caller, cost } = runnable;
-  const costs = { requestedQueryCost: cost, maximumQueryCost: costMax };
-  const planned = await planner
-    .plan({ document: prepared.document, operation: operation.node, variables, coerced, caller })
-    .catch((cause: unknown) => {
-      throw readFailureOf(cause);
-    });
-  if (planned !== undefined) return { data: planned, cost: costs };
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const { headers } = request;
-  const idempotencyKey = idempotencyKeyOf(request);
-  const charge = (units: number): Promise<void> => takeMore(request, response, units);
-  const { data, errors, fates } = await execute(runnable, {
-    requestId: requestIdOf(request),
-    trace: traceparentOf(request),
-    idempotencyKey,
-    charge,
-    headers,
-    signal: gone.signal,
-  });
-  const isMutation = operation.node.operation === OperationTypeNode.MUTATION;
-  const shown = errors?.map(createFormatError(log, namesOf(request)));
-  return {
-    ...(data !== undefined && { data: JSON.stringify(data) }),
-    ...(shown && { errors: isMutation ? shown.map((error) => tellCommits(fates, error)) : shown }),
-    ...(fates.length > 0 && { mutation: fates }),
-    cost: costs,
-  };
+  const { request, response } = exchange;
+  using place = subscriptions.reserve(request, parameters.operationId);
+  const answer = await endpoint({ ...exchange, parameters, place });
+  if (!place) return sendAnswer(request, response, answer);
+  const [text] = answer;
+  if (text !== null) place.answer(text);
+  response.status(202).end();
 };

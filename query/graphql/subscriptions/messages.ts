@@ -1,3 +1,4 @@
+import { print } from 'graphql-sse';
 import type { Problem } from '#shared/http/problem.ts';
 import type { Farewell } from '../../sse/event-stream.ts';
 import { eventMessage, plainFarewell } from '../../sse/messages.ts';
@@ -8,8 +9,7 @@ import { formatProblem } from '../errors.ts';
  * `complete`; with a connection that several operations share, each names the operation that it is of.
  */
 
-/** The empty data is for `EventSource`, which overlooks an event without any. */
-export const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
+export const COMPLETE = Buffer.from(print({ event: 'complete', data: null }));
 
 export const resultMessage = (result: string): Buffer => eventMessage({ event: 'next', data: result });
 
@@ -18,7 +18,7 @@ const OF_OPERATION = { next: 'event: next\ndata: {"id":', payload: ',"payload":'
 export const resultOfOperation = (id: string, result: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${OF_OPERATION.next}${JSON.stringify(id)}${OF_OPERATION.payload}`), result, Buffer.from(OF_OPERATION.end)]);
 
-export const completeOfOperation = (id: string): Buffer => eventMessage({ event: 'complete', data: JSON.stringify({ id }) });
+export const completeOfOperation = (id: string): Buffer => Buffer.from(print({ event: 'complete', data: { id } }));
 
 export const resultOfProblem = ({ body }: Problem): string => JSON.stringify({ errors: [formatProblem(body)] });
 
