@@ -1,36 +1,34 @@
-import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { STAGE_NAMES, sharesOf } from './budget/stages.ts';
+import { createDatabase } from './database.ts';
 import { FIRST_ID, type Size, writeData } from './graphql/data.ts';
 import { POINT } from './graphql/queries.ts';
 import { applyLoad } from './load.ts';
+import { listOf, numbersOf, readOptions, turnsOf } from './options.ts';
 import { startAnnals, tokenOf } from './processes.ts';
+import { runBenchOnPostgres } from './run-bench.ts';
 import { printTable } from './table.ts';
 import { type Contender, takeTurns } from './turns.ts';
 
 // What a request costs, and where that goes: Annals as `npm start` runs it, with a token, rights, limits, headers, metrics, and a log line for each
 // request. Processor time of the whole server process by request, and its parts by a profile taken apart from that. `--against` names the
-// folder of another checkout, which takes turns with this one.
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '3' },
-    requests: { type: 'string', default: 'point,item,list,post,mutation' },
-    connections: { type: 'string', default: '32,1' },
-    against: { type: 'string' },
-    log: { type: 'string', default: 'info' },
-    // A folder that keeps the profiles.
-    profiles: { type: 'string' },
-  },
+// folder of another checkout, which takes turns with this one; `--profiles` one that keeps the profiles.
+const options = readOptions({
+  seconds: ['3', '0.7'],
+  rounds: ['3', '3'],
+  requests: ['point,item,list,post,mutation', 'point,item,list,post,mutation'],
+  connections: ['32,1', '32,1'],
+  // `warn` leaves out the lines of requests.
+  log: ['info', 'info'],
+  against: ['', ''],
+  profiles: ['', ''],
 });
+const turns = turnsOf(options);
 const SIZE: Size = { users: 1_000, articles: 10_000, comments: 60_000 };
 const JSON_TYPE = { 'content-type': 'application/json' };
-const MS = Number(options.seconds) * 1_000;
 const STRIDE = 7_919;
 const DRAFT_EVERY = 10;
 
@@ -79,13 +77,13 @@ const SCOPES = 'read:articles read:users read:comments write:articles';
 /** A profile of its own, because to take one costs time too; only what it says of shares counts. */
 const profileOf = async ({ pid, profile }: Server, contender: Contender, name: string): Promise<ReadonlyMap<string, number>> => {
   process.kill(Number(pid), 'SIGUSR2');
-  await contender.run(MS);
+  await contender.run(turns.durationMs);
   process.kill(Number(pid), 'SIGUSR2');
   for (;;) {
     await delay(LOOK_AGAIN_MS);
     const text = await readFile(profile, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    if (options.profiles !== undefined) await copyFile(profile, join(options.profiles, `${name}.cpuprofile`));
+    if (options.profiles !== '') await copyFile(profile, join(options.profiles, `${name}.cpuprofile`));
     await rm(profile);
     return sharesOf(JSON.parse(text));
   }
@@ -95,7 +93,7 @@ const LOOK_AGAIN_MS = 100;
 const us = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
 
 const measure = async (connections: number, servers: readonly Server[]): Promise<void> => {
-  const names = options.requests.split(',');
+  const names = listOf(options.requests);
   const totals: string[][] = [];
   const columns: { readonly cpuUs: number; readonly shares: ReadonlyMap<string, number> }[] = [];
   for (const name of names) {
@@ -103,7 +101,7 @@ const measure = async (connections: number, servers: readonly Server[]): Promise
     if (asked === undefined) throw new Error(`there is no request ${name}`);
     const measured = await takeTurns(
       servers.map((server) => contenderOf(server, asked, connections)),
-      { rounds: Number(options.rounds), durationMs: MS },
+      turns,
     );
     for (const [{ title }, { rate, p50Ms, p99Ms, cpuUs }] of measured)
       totals.push([name, title, Math.round(rate).toLocaleString('en'), p50Ms.toFixed(2), p99Ms.toFixed(2), us(cpuUs)]);
@@ -122,27 +120,18 @@ const measure = async (connections: number, servers: readonly Server[]): Promise
   );
 };
 
-const dataDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-await chmod(dataDir, 0o755);
-try {
-  await using postgres = await startEmbeddedPostgres({ dataDir });
+await runBenchOnPostgres(async (serverUrl, folder) => {
   await using running = new AsyncDisposableStack();
   const start = async (title: string, root?: string): Promise<Server> => {
-    const url = new URL(postgres.url);
-    url.pathname = `/${title}`;
-    {
-      await using pool = openPool({ url: postgres.url, applicationName: 'bench', connectionsMax: 1 });
-      await pool.query(`create database ${title}`);
-      await using own = openPool({ url: url.href, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
-      await writeData(own, SIZE);
-    }
-    const profile = join(dataDir, `${title}.cpuprofile`);
-    const settings = { DATABASE_URL: url.href, LOG_LEVEL: options.log, PROFILE_TO: profile };
-    const preload = ['--import', new URL('budget/profiler.ts', import.meta.url).href];
-    return { ...running.use(await startAnnals(join(dataDir, title), settings, { root, nodeArguments: preload })), title, profile };
+    const databaseUrl = await createDatabase(serverUrl, title);
+    await using pool = openPool({ url: databaseUrl, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+    await writeData(pool, SIZE);
+    const profile = join(folder, `${title}.cpuprofile`);
+    const settings = { DATABASE_URL: databaseUrl, LOG_LEVEL: options.log, PROFILE_TO: profile };
+    const nodeArguments = ['--import', new URL('budget/profiler.ts', import.meta.url).href];
+    return { ...running.use(await startAnnals(join(folder, title), settings, { root, nodeArguments })), title, profile };
   };
-  const servers = [await start('this'), ...(options.against === undefined ? [] : [await start('other', resolve(options.against))])];
-  for (const connections of options.connections.split(',').map(Number)) await measure(connections, servers);
-} finally {
-  await rm(dataDir, { recursive: true, force: true });
-}
+  const servers = [await start('this')];
+  if (options.against !== '') servers.push(await start('other', resolve(options.against)));
+  for (const connections of numbersOf(options.connections)) await measure(connections, servers);
+});

@@ -46,6 +46,9 @@ export const STAGE_NAMES = [
   ...['log', 'metrics', 'trace', 'Node', 'garbage'],
 ] as const;
 
+/** What took longer had lost the processor to somebody else. */
+const DELTA_MAX_US = 1_000;
+
 /** The share of each stage in all that a profile saw of the processor at work. */
 export const sharesOf = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyMap<string, number> => {
   const stages = new Map<number, string>();
@@ -61,7 +64,7 @@ export const sharesOf = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Prof
   const spent = new Map<string, number>();
   for (const [index, id] of samples.entries()) {
     const stage = stageOf(id);
-    spent.set(stage, (spent.get(stage) ?? 0) + (timeDeltas[index + 1] ?? 0));
+    spent.set(stage, (spent.get(stage) ?? 0) + Math.min(timeDeltas[index + 1] ?? 0, DELTA_MAX_US));
   }
   spent.delete('idle');
   const all = [...spent.values()].reduce((sum, each) => sum + each, 0);

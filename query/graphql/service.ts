@@ -66,7 +66,13 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
   const pool = opening.use(
-    openPool({ url: databaseUrl, applicationName: 'annals-graphql', connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED }),
+    openPool({
+      url: databaseUrl,
+      applicationName: 'annals-graphql',
+      connectionsMax: CONNECTIONS_MAX,
+      connectionsMin: CONNECTIONS_MAX,
+      settings: UNCOMPILED,
+    }),
   );
   observePool(dependencies.metrics, 'annals-graphql', pool);
   const { domain } = dependencies;

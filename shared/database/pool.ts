@@ -8,6 +8,8 @@ export type PoolOptions = {
   /** Shown by `pg_stat_activity`, so that an operator sees who does what. */
   readonly applicationName: string;
   readonly connectionsMax: number;
+  /** So many stay open while nobody uses them: whoever comes next waits for none, and no timer is set for them. */
+  readonly connectionsMin?: number;
   /** How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken to be away. */
   readonly statementTimeoutMs?: number;
   /** What else the server is told before the first statement. */
@@ -57,12 +59,13 @@ export class Pool extends pg.Pool implements AsyncDisposable {
 }
 
 export const openPool = (options: PoolOptions): Pool => {
-  const { url, applicationName, connectionsMax, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings } = options;
+  const { url, applicationName, connectionsMax, connectionsMin = 0, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings } = options;
   const answerWithinMs = statementTimeoutMs + SILENCE_MS;
   const pool = new Pool({
     connectionString: url,
     application_name: applicationName,
     max: connectionsMax,
+    min: connectionsMin,
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerWithinMs),
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     Client: clientWith({ statement_timeout: String(statementTimeoutMs), ...settings }),

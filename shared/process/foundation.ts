@@ -67,7 +67,9 @@ export const openFoundation = async (context: ProcessContext, service: string, {
       { ...config.metrics, setting: 'METRICS_PORT' },
     ]);
   const database = resources.use(await openDatabase(config, { log, signal }));
-  const pool = resources.use(openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX }));
+  const pool = resources.use(
+    openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX, connectionsMin: 2 }),
+  );
   observePool(metrics, 'annals', pool);
   const { databaseDirectUrl: directUrl } = config;
   const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url, directUrl });
