@@ -110,14 +110,13 @@ export class GroupCommit implements AsyncDisposable {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
     const joinable = new Map<StreamName, boolean>();
-    let events = 0;
-    let bytes = 0;
+    let [events, bytes, isRead] = [0, 0, false];
     for (const append of this.#waiting) {
       if (append.isOver()) continue;
       const size = append.events.reduce((sum, event) => sum + event.bytes, 0);
       const fits = batch.length === 0 || (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
       const isAny = append.expected === 'any';
-      const isApart = batch.length > 0 && [append, ...batch].some(isReading);
+      const isApart = batch.length > 0 && (isRead || isReading(append));
       const joins = fits && !isApart && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
       joinable.set(append.stream, joins && isAny);
       if (!joins) {
@@ -127,6 +126,7 @@ export class GroupCommit implements AsyncDisposable {
       batch.push(append);
       events += append.events.length;
       bytes += size;
+      isRead ||= isReading(append);
     }
     this.#waiting = left;
     return batch;

@@ -14,6 +14,7 @@ import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
 import { readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
+import { ringLater } from './ring-later.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -34,13 +35,14 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
     hasNews: (_after, heard) => bell.heard !== heard,
   });
   const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) => bell.wait(heard, timeoutMs, signal);
+  const ring = ringLater(bell);
   const commits = opening.use(
     new GroupCommit({
       isPassing,
       patienceMs: PATIENCE_MS,
       store: async (batch) => {
         const outcomes = await appendBatch(writer, batch);
-        bell.ringEverywhere();
+        ring();
         return outcomes;
       },
     }),
