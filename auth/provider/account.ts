@@ -27,7 +27,7 @@ export const createFindAccount =
     };
   };
 
-export const findActive = async (findPerson: FindPerson, userId: number): Promise<Person | undefined> => {
+const findActive = async (findPerson: FindPerson, userId: number): Promise<Person | undefined> => {
   if (!Number.isSafeInteger(userId) || userId <= 0) return undefined;
   const person = await findPerson(userId as UserId);
   return person?.status === 'active' ? person : undefined;

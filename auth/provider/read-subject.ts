@@ -5,7 +5,7 @@ import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revo
 import type { Person } from '../accounts/person-table.ts';
 
 /** Whom a token is about to be issued for: the user, if there is one, and what was revoked of them and of the client. */
-export type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
+type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
 
 export type ReadSubject = (of: { readonly userId: number; readonly clientId: string }) => Promise<TokenSubject>;
 

@@ -1,7 +1,9 @@
+import { OutgoingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
+import { freeParser } from './free-parser.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
@@ -60,6 +62,8 @@ export class EventStream {
     response.writeHead(200, HEADERS);
     response.write(COMMENT);
     letGoOf(request);
+    letGoOfHeaders(response);
+    freeParser(request);
   }
 
   get isOpen(): boolean {
@@ -160,11 +164,27 @@ export const letGoOf = (request: Request): void => {
   request.headers = NO_HEADERS;
   request.headersDistinct = NO_HEADERS;
   request.body = undefined;
+  request.params = NO_PARAMS;
   request.next = undefined;
+  Object.assign(request, NOT_PARSED);
 };
 
 const NO_RAW_HEADERS: string[] = [];
 const NO_HEADERS = {};
+const NO_PARAMS = {};
+/** Express parses the URL again if it is asked. */
+const NOT_PARSED = { _parsedUrl: undefined };
+
+/** What was sent, of which only that it was sent is still asked. */
+const letGoOfHeaders = (response: Response): void => {
+  if (!response.headersSent) return;
+  response.locals = NO_LOCALS;
+  Object.assign(response, SENT);
+};
+
+const NO_LOCALS = {};
+const OUT_HEADERS = Object.getOwnPropertySymbols(new OutgoingMessage()).find(({ description }) => description === 'kOutHeaders');
+const SENT = { _header: 'sent', ...(OUT_HEADERS !== undefined && { [OUT_HEADERS]: null }) };
 
 /** `no-transform` keeps proxies from compressing, which would hold messages back, and the last is nginx's own word for that. */
 const HEADERS = {

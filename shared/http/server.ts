@@ -103,7 +103,7 @@ const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
   server.on('connection', (socket: Socket) => {
     const peer = peerOf(socket);
     connections.set(peer, socket);
-    socket.once('close', () => {
+    socket.on('close', () => {
       if (connections.get(peer) === socket) connections.delete(peer);
     });
   });
@@ -160,7 +160,9 @@ const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leav
   for (const [peer, socket] of traffic.connections) if (!busy.has(peer)) socket.destroy();
   if ((await Promise.race([closed, deadline])) === 'late') {
     log.warn({ inFlight: traffic.inFlight.size }, 'Requests that took too long were cut off.');
+    // Node closes those that it has a parser for; streams have none.
     server.closeAllConnections();
+    for (const socket of traffic.connections.values()) socket.destroy();
     await closed;
   }
   finished.abort();

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TlsFiles } from '#shared/process/config.ts';
+import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
+import { serve } from '../../test/serve.ts';
+import { until } from '../../testing/until.ts';
+import { freeParser } from './free-parser.ts';
+
+const resources = new AsyncDisposableStack();
+afterAll(() => resources.disposeAsync());
+let tls: TlsFiles;
+beforeAll(async () => {
+  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'annals-')));
+  tls = { certFile: join(path, 'cert.pem'), keyFile: join(path, 'key.pem'), clientCaFile: undefined };
+  await writeFile(tls.certFile, SERVER.cert);
+  await writeFile(tls.keyFile, SERVER.key);
+});
+
+type Begun = { readonly request: IncomingMessage; readonly socket: IncomingMessage['socket'] & { readonly parser?: unknown } };
+
+/** A server of streams at `/stream`, which begin with `began`, and of `ok` elsewhere. */
+const start = async (options: { readonly isTls: boolean; readonly drainMs?: number }) => {
+  const begun: Begun[] = [];
+  const handler: RequestListener = (request, response) => {
+    if (request.url !== '/stream') return void response.end('ok');
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200).write('began\n');
+    begun.push({ request, socket: request.socket });
+    freeParser(request);
+  };
+  const server = await serve(handler, { ...options, ...(options.isTls && { tls }) });
+  const open = () => {
+    const { hostname: host, port } = new URL(server.url);
+    const socket: Socket = options.isTls
+      ? connectTls({ host, port: Number(port), ca: AUTHORITY, servername: 'localhost' })
+      : connect(Number(port), host);
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text;
+    });
+    return { socket, received: () => received };
+  };
+  return { begun, open, server };
+};
+
+const ASKED = 'GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const OTHER = 'GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const isFree = ({ socket }: Begun): boolean => socket.parser === null;
+
+const openStream = async ({ begun, open }: Awaited<ReturnType<typeof start>>) => {
+  const client = open();
+  client.socket.write(ASKED);
+  await until(client.received, (text) => text.includes('began'));
+  const stream = begun.at(-1) as Begun;
+  await until(() => isFree(stream), Boolean);
+  return { client, stream };
+};
+
+describe.each([
+  ['plain HTTP', false],
+  ['TLS', true],
+])('by %s', (_, isTls) => {
+  test('what a client of a stream sends afterwards is dropped, and the stream goes on', async () => {
+    const world = await start({ isTls });
+    await using _server = world.server;
+    const { client, stream } = await openStream(world);
+    client.socket.write(OTHER.repeat(3));
+    client.socket.write('no request at all\r\n\r\n');
+    await until(
+      () => stream.socket.bytesRead,
+      (bytes) => bytes >= ASKED.length + 3 * OTHER.length,
+    );
+    stream.socket.write('went on\n');
+    await until(client.received, (text) => text.endsWith('went on\n'));
+    expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nbegan\nwent on\n$/);
+    // Those who come next have parsers of their own.
+    const others = Array.from({ length: 20 }, world.open);
+    for (const { socket } of others) socket.write(OTHER);
+    for (const { received } of others) await until(received, (text) => text.endsWith('ok'));
+    for (const { socket } of [client, ...others]) socket.destroy();
+  });
+
+  test('it is over when the client ends it, and when the client is gone', async () => {
+    const world = await start({ isTls });
+    await using _server = world.server;
+    for (const leave of ['end', 'destroy'] as const) {
+      const { client, stream } = await openStream(world);
+      const closed = once(stream.socket, 'close');
+      client.socket[leave]();
+      await closed;
+      expect(stream.request.destroyed).toBe(true);
+    }
+  });
+
+  test('one that lasts longer than a server may drain is cut off', async () => {
+    const world = await start({ isTls, drainMs: 50 });
+    const { client } = await openStream(world);
+    client.socket.on('error', () => {});
+    const closed = once(client.socket, 'close');
+    await world.server[Symbol.asyncDispose]();
+    await closed;
+    expect(world.server.logged()).toContain('took too long');
+  });
+});
