@@ -22,7 +22,7 @@ export type PostgresChangeStreamOptions = {
 
 /** Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached. */
 export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }: PostgresChangeStreamOptions): ChangeStream => {
-  const reader = shareReading(createChangeReader({ domain, eventLog, pool, keys }));
+  const reader = createChangeReader({ domain, eventLog, pool, keys });
   const readPosition = openReadPosition({ pool, eventLog, bell });
   const closed = new AbortController();
   return {
@@ -31,19 +31,6 @@ export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }:
     async [Symbol.asyncDispose]() {
       closed.abort();
       await readPosition[Symbol.asyncDispose]();
-    },
-  };
-};
-
-/** Those who are woken together mostly want the same page, and it is made once. */
-const shareReading = (reader: ChangeReader): Pick<ChangeReader, 'toPage'> => {
-  const making = new Map<string, Promise<ChangePage>>();
-  return {
-    toPage(events, after) {
-      const key = `${after} ${events.at(0)?.position} ${events.at(-1)?.position}`;
-      const page = making.get(key) ?? reader.toPage(events, after).finally(() => making.delete(key));
-      making.set(key, page);
-      return page;
     },
   };
 };
