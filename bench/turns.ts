@@ -36,7 +36,8 @@ export const takeTurns = async (contenders: readonly Contender[], turns: Turns):
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
   for (const contender of contenders) await contender.run(turns.warmUpMs);
   for (let round = 0; round < turns.rounds; round += 1) {
-    for (const contender of contenders) {
+    // Whoever comes after another is not always the same.
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       runs.get(contender)?.push(await measure(contender, turns));
       process.stderr.write('.');
     }

@@ -15,7 +15,20 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
   ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console']],
   [
     'Run it',
-    ['deployment', 'kubernetes', 'postgresql', 'operations', 'runbooks', 'scaling', 'overload', 'backup', 'upgrade', 'security', 'chaos'],
+    [
+      'deployment',
+      'kubernetes',
+      'postgresql',
+      'operations',
+      'runbooks',
+      'scaling',
+      'performance',
+      'overload',
+      'backup',
+      'upgrade',
+      'security',
+      'chaos',
+    ],
   ],
   [
     'Understand and extend it',
