@@ -95,6 +95,26 @@ test('goes on where it was, and as the webhooks were there, whatever ends it in 
   expect(hinted).toContain(webhookId);
 });
 
+test('a webhook is named when something is planned for it, and not again when the checkpoint moves on', async () => {
+  const webhookId = await world.register();
+  await world.publish(4);
+  const named: WebhookId[] = [];
+  let namedByThen: readonly WebhookId[] | undefined;
+  const oneArticle: Pick<ChangeStream, 'follow'> = {
+    async *follow(after, signal) {
+      for await (const { changes } of given.changes.follow(after, signal))
+        for (const change of changes) {
+          yield { changes: namedByThen === undefined ? [change] : [], upTo: change.position };
+          if (change.type === 'article.drafted') namedByThen ??= named.splice(0);
+        }
+    },
+  };
+  await using _planner = await start(oneArticle, (ids) => named.push(...ids));
+  await untilPlanned();
+  expect(namedByThen).toContain(webhookId);
+  expect(named).toEqual([]);
+});
+
 test('keeps what is personal out of the ledger', async () => {
   const webhookId = await world.register({
     url: `${world.sink.url}/shibboleth`,

@@ -73,7 +73,10 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     },
     committed: () => {
       plans.committed();
-      if (concerned.size > 0) planned(concerned);
+      const found = concerned;
+      // A later move of the checkpoint alone has nothing to tell.
+      concerned = new Set();
+      if (found.size > 0) planned(found);
     },
   });
 };
