@@ -8,7 +8,7 @@ export type PoolOptions = {
   /** Shown by `pg_stat_activity`, so that an operator sees who does what. */
   readonly applicationName: string;
   readonly connectionsMax: number;
-  /** So many stay open while nobody uses them: whoever comes next waits for none, and no timer is set for them. */
+  /** Idle connections to keep open: the next statement need not connect, and they need no idle timer. */
   readonly connectionsMin?: number;
   /** How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken to be away. */
   readonly statementTimeoutMs?: number;
@@ -73,6 +73,7 @@ export const openPool = (options: PoolOptions): Pool => {
     // The server's own limit is none where the server, or the network to it, has fallen silent.
     query_timeout: answerWithinMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: TYPES,
   });
   // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is wrong.
@@ -81,6 +82,9 @@ export const openPool = (options: PoolOptions): Pool => {
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 };
+
+/** Sooner than firewalls and load balancers drop idle connections: some stay open for as long as the process runs. */
+export const KEEP_ALIVE_AFTER_MS = 30_000;
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;

@@ -14,7 +14,7 @@ type Wire = pg.Connection & {
   readonly parsedStatements: Readonly<Record<string, string>>;
 };
 
-/** What the rows of each prepared statement are made of, which is told once for each connection. */
+/** The columns of each prepared statement; PostgreSQL describes them once per connection. */
 const described = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
 const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
@@ -22,15 +22,15 @@ const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(valu
 type Statement = { readonly name: string; readonly text: string; readonly rowMode?: 'array' };
 
 /**
- * A read by a named statement, as the driver runs it, but for what each connection knows of it already: PostgreSQL is not asked again
- * what its rows are made of, and no row finds its parsers again. Through a pooler it is an ordinary query.
+ * A named statement that the driver runs without describing its columns again: the first run on a connection stores them with their
+ * parsers, later runs reuse them. Through a pooler it is an ordinary query.
  */
 export class PreparedRead<Row> {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
   readonly rowMode: 'array' | undefined;
-  /** The driver sets it, and takes it away where it no longer waits. */
+  /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null | undefined, answer?: { readonly rows: readonly Row[] }) => void) | undefined = undefined;
   readonly #rows: Row[] = [];
   #columns: readonly Column[] = [];
@@ -43,7 +43,7 @@ export class PreparedRead<Row> {
     this.rowMode = rowMode;
   }
 
-  /** On a connection of its own; a pool lends one to the read itself. */
+  /** Runs on a given connection; `pool.query` takes the read itself. */
   runOn(connection: Connection): Promise<readonly Row[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
     this.callback = (error, answer) => (answer === undefined ? reject(error) : resolve(answer.rows));

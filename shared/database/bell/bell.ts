@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Doorbell } from '#shared/doorbell.ts';
+import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
 import { processOf } from '../session.ts';
 
 /** What is rung for: one channel of PostgreSQL each. */
@@ -39,7 +40,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
     this.#listening = this.#listen();
   }
 
-  /** Rings here at once, and elsewhere soon; of what is told at the same time, the last is heard. */
+  /** Rings here at once, and in other processes soon. Of several messages within a few milliseconds, others get only the last. */
   ringEverywhere(message = ''): void {
     this.hear(message);
     this.#due = message;
@@ -84,6 +85,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       connectionString: directUrl ?? url,
       application_name: 'annals-bell',
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
     });
