@@ -1,6 +1,7 @@
 import { OutgoingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
+import { forgetPresented } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import { freeParser } from './free-parser.ts';
@@ -167,6 +168,7 @@ export const letGoOf = (request: Request): void => {
   request.params = NO_PARAMS;
   request.next = undefined;
   Object.assign(request, NOT_PARSED);
+  forgetPresented(request);
 };
 
 const NO_RAW_HEADERS: string[] = [];
@@ -175,7 +177,7 @@ const NO_PARAMS = {};
 /** Express parses the URL again if it is asked. */
 const NOT_PARSED = { _parsedUrl: undefined };
 
-/** What was sent, of which only that it was sent is still asked. */
+/** Frees the sent headers: from here on, only whether they were sent matters. */
 const letGoOfHeaders = (response: Response): void => {
   if (!response.headersSent) return;
   response.locals = NO_LOCALS;

@@ -62,7 +62,7 @@ const Claims = z.object({
 type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys; readonly policy: Policy };
 
 export type TokenVerifier = {
-  /** One that was verified before, or nothing. */
+  /** A token that was verified before, unless its key is gone; throws if it has expired. */
   known(digest: string): AccessToken | undefined;
   verify(jwt: string, digest: string): Promise<AccessToken>;
 };

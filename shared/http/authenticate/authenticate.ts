@@ -163,13 +163,21 @@ const credentialsOf = (request: Request): Credentials | undefined => {
   if (countOf(request, 'authorization') > 1)
     throw new TokenRefusal('invalid_request', 'Send one Authorization header.', { scheme: schemeOf(header) });
   const socket = request.socket as Presenting;
-  if (socket[PRESENTED]?.header !== header) socket[PRESENTED] = { header, credentials: parse(header) };
-  return socket[PRESENTED].credentials;
+  const presented = socket[PRESENTED];
+  if (presented?.header === header) return presented.credentials;
+  const credentials = parse(header);
+  if (credentials !== undefined) socket[PRESENTED] = { header, credentials };
+  return credentials;
 };
 
-/** What came by a connection last is most often what comes next. Whether it is still good is another question. */
+/** For a connection on which no further request comes: it need not keep the token. */
+export const forgetPresented = ({ socket }: Pick<Request, 'socket'>): void => {
+  delete (socket as Presenting)[PRESENTED];
+};
+
+/** A connection mostly repeats its last Authorization header, so it is parsed once. Every request still checks the token. */
 const PRESENTED = Symbol('credentials presented');
-type Presenting = { [PRESENTED]?: { readonly header: string; readonly credentials: Credentials | undefined } };
+type Presenting = { [PRESENTED]?: { readonly header: string; readonly credentials: Credentials } };
 
 const schemeOf = (header = ''): Scheme => (/^dpop/i.test(header) ? 'DPoP' : 'Bearer');
 
@@ -182,7 +190,7 @@ const parse = (header: string): Credentials | undefined => {
   return { scheme, token, digest: hash('sha256', token, 'base64url') };
 };
 
-/** How often a field stands in the head of a request; where it is a field that may stand once, Node shows the first alone. */
+/** How often a request has a header; for headers that may occur once, `request.headers` has only the first. */
 const countOf = ({ rawHeaders }: Request, name: string): number => {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
