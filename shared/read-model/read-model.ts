@@ -19,7 +19,7 @@ export class ReadModelBell extends PostgresBell {
     this.ringEverywhere(`${log} ${position}`);
   }
 
-  /** How far the read model is, if the latest ring has told it. */
+  /** The position of the read model, if the latest notification had it. */
   toldOf(log: LogIdentity): Position | undefined {
     return this.#told?.log === log && this.#told.heard === this.heard ? this.#told.position : undefined;
   }

@@ -35,7 +35,7 @@ const ANSWER_WITHIN_MS = 1_000;
 type Waiter = { readonly position: Position; readonly settle: (isReached: boolean) => void };
 
 /**
- * One loop looks for all who wait in this process: once when the first of them comes, then once for every ring that does not tell it.
+ * One loop reads the position for all waiting requests of this process: when the first begins to wait, and after each notification without a position.
  * When nobody waits, nobody looks.
  */
 export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MAX }: ReadPositionOptions): ReadPosition => {
@@ -44,6 +44,8 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
   let isLooking = false;
   /** The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once reached is known for good. */
   let reached = START;
+  /** How often the bell had rung when it then stayed silent for too long: until it rings again, what it has told may be old. */
+  let silentAfter: number | undefined;
 
   const hear = (found: Position | undefined = START): Position => {
     if (found > reached) reached = found;
@@ -52,14 +54,15 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
 
   const look = async (): Promise<void> => {
     isLooking = true;
-    for (let isSilent = false; waiters.size > 0; ) {
+    while (waiters.size > 0) {
       const { heard } = bell;
-      const told = isSilent ? undefined : bell.toldOf?.(eventLog.identity);
+      const told = heard === silentAfter ? undefined : bell.toldOf?.(eventLog.identity);
       // Where the database does not answer, it is asked again, and those who wait lose their patience by themselves.
       hear(told ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
-      if (waiters.size > 0) await bell.wait(heard, POLL_MS, closed.signal);
-      isSilent = bell.heard === heard;
+      if (waiters.size === 0) break;
+      await bell.wait(heard, POLL_MS, closed.signal);
+      if (bell.heard === heard) silentAfter = heard;
     }
     isLooking = false;
   };
