@@ -10,15 +10,15 @@ export type TailFollower = {
   readonly tail: Tail;
   /** Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for the signal. */
   wait(after: Position, heard: number, limits: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
-  /** Throws `LogWentBack` where a page shows that the event that was seen last is gone. */
+  /** Throws `LogWentBack` if a page shows that the last seen event is gone. */
   demandSeen(seen: Seen, page: TailPage): void | Promise<void>;
-  /** Throws in place of what a look has thrown. */
+  /** Throws a better error than the failed read did. */
   explain?(seen: Seen | undefined, error: unknown): Promise<never>;
 };
 
 type Place = { readonly after: Position; readonly id?: EventId | undefined; readonly signal: AbortSignal };
 
-/** Pages through the log from a position, and waits at its end for the bell; a server that is away is waited for. */
+/** Pages through the log from a position, waits at its end for the bell, and retries while the server is unavailable. */
 export async function* followTail(
   { tail, wait, demandSeen, explain }: TailFollower,
   { after, id, signal }: Place,
@@ -27,7 +27,7 @@ export async function* followTail(
   let seen: Seen | undefined = id === undefined || after === START ? undefined : { position: after, id };
   let backoffMs = BACKOFF_FIRST_MS;
   for (let isFirst = true; !signal.aborted; isFirst = false) {
-    // Whoever begins looks at the log itself.
+    // The first read of each follower goes to the log, not to the window.
     const looking = (isFirst ? tail.look(last) : tail.after(last, seen)).catch((error: unknown) => {
       if (explain && !signal.aborted) return explain(seen, error);
       throw error;
@@ -36,23 +36,23 @@ export async function* followTail(
     if (page === undefined) return;
     if (page.last > last || !page.isAway) backoffMs = BACKOFF_FIRST_MS;
     if (seen && (page.events.length > 0 || !page.isAway)) await demandSeen(seen, page);
-    const newest = page.events.at(-1) ?? page.at;
+    const newest = page.events.at(-1) ?? (seen === undefined ? page.at : undefined);
     if (newest) seen = { position: newest.position, id: newest.id };
-    // What came before a failure is whole and in order.
+    // Events read before a failure are complete and in order.
     last = page.last;
     if (page.events.length > 0) yield page.events;
     if (page.isAway) {
       await delay(backoffMs, undefined, { signal }).catch(() => {});
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     } else if (!page.isCut) {
-      // Whatever was stored since the look has rung, or will.
+      // Events stored since the read have rung the bell, or will.
       const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - performance.now());
       await wait(last, page.heard, { timeoutMs, signal });
     }
   }
 }
 
-/** A look may be one of several followers: it goes on when one of them leaves. */
+/** Several followers may share a read: it continues if one of them aborts. */
 const unlessAborted = async <Answer>(looking: Promise<Answer>, signal: AbortSignal): Promise<Answer | undefined> => {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const onAbort = () => resolve(undefined);
