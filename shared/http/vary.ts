@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { remember } from '#shared/remember.ts';
 
-/** Says that an answer depends on these fields of the request too, as Express does. */
+/** Adds request headers to `Vary`, as the method of Express that it replaces. */
 export function vary(this: Response, fields: string | string[]): Response {
   const said = this.getHeader('Vary');
   const list = united(`${said ?? ''},${fields}`);
@@ -9,12 +9,13 @@ export function vary(this: Response, fields: string | string[]): Response {
   return this;
 }
 
-/** The few lists that answers depend on come again and again. */
+/** Memoized, because responses have few different lists. */
 const united = remember((list) => {
   const names = list
     .split(',')
     .map((name) => name.trim())
     .filter(Boolean);
   if (names.includes('*')) return '*';
-  return [...new Map(names.toReversed().map((name) => [name.toLowerCase(), name])).values()].toReversed().join(', ');
+  const lower = names.map((name) => name.toLowerCase());
+  return names.filter((_, index) => lower.indexOf(lower[index] ?? '') === index).join(', ');
 });
