@@ -57,7 +57,7 @@ type AuthConfig = Pick<
 export type AuthService = AsyncDisposable & {
   /** Mounted last, at the root. */
   readonly routes: Router;
-  /** To the endpoints that are asked most. */
+  /** For the most frequent endpoints. */
   readonly shortWay: ShortWay;
   readonly clients: Clients;
   readonly persons: Persons;

@@ -59,12 +59,10 @@ const runAll = async () => {
 
 const percent = (share: number): string => `${share > 0 ? '+' : ''}${Math.round(share * 100)} %`;
 
-const EXPLAINED = `# Beside what is recorded
+const EXPLAINED = `# Compared with figures.json
 
-Each figure says how many times better ours is than what it was measured beside, in the same run: 2 is twice as good. \`rate\` compares what is done in a
-second, \`CPU\` the time of the processor for one. The yardstick is to parse, print and hash a small JSON document. In brackets are the quartiles of the
-rounds: half of them lie between. The noise is one and a half times the distance of the quartiles, today's and the recorded one together, and at least
-10 %: a figure has moved if it changed by more.
+Each figure is a ratio: 2 means that ours is twice as good as the peer in the same run. \`rate\` compares operations per second, \`CPU\` CPU time per operation.
+In brackets are the quartiles of the rounds. docs/performance.md explains the yardstick and the noise.
 `;
 
 const print = (compared: readonly Compared[], { at, on }: Recorded['recorded']): void => {

@@ -74,7 +74,7 @@ const contenderOf = (server: Server, asked: (count: number) => Asked, connection
 });
 const SCOPES = 'read:articles read:users read:comments write:articles';
 
-/** A profile of its own, because to take one costs time too; only what it says of shares counts. */
+/** Profiled in a separate run, because profiling costs CPU time itself; only the shares are used. */
 const profileOf = async ({ pid, profile }: Server, contender: Contender, name: string): Promise<ReadonlyMap<string, number>> => {
   process.kill(Number(pid), 'SIGUSR2');
   await contender.run(turns.durationMs);
@@ -135,7 +135,7 @@ await runBenchOnPostgres(async (serverUrl, folder) => {
     return { ...running.use(await startAnnals(join(folder, title), settings, { root, nodeArguments })), title, profile };
   };
   const filled = [await fill('this'), ...(options.against === '' ? [] : [await fill('other')])];
-  // At once: one that has been idle for some seconds takes a quarter more of the processor.
+  // At the same time: a server that has been idle for some seconds takes 25 % more CPU.
   const servers = await Promise.all(
     filled.map((url, index) => (index === 0 ? start('this', url) : start('other', url, resolve(options.against)))),
   );

@@ -12,7 +12,7 @@ export const execute = async (url: string, ...statements: readonly string[]): Pr
   for (const statement of statements) await client.query(statement);
 };
 
-/** A database of its own on the server, empty or a copy of another; answers with its URL. */
+/** Creates a database, empty or as a copy of another, and returns its URL. */
 export const createDatabase = async (serverUrl: string, name: string, template?: string): Promise<string> => {
   await execute(serverUrl, `create database ${name}${template === undefined ? '' : ` template ${template}`}`);
   const url = new URL(serverUrl);

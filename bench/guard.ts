@@ -19,7 +19,7 @@ export type Compared = {
 
 /** Runs differ by so much, however alike the rounds of each are. */
 const NOISE_MIN = 0.1;
-/** Of nearly a hundred figures hardly one shall seem to have moved when none did: half of the rounds lie between the quartiles. */
+/** With 128 figures, hardly one should seem to have changed when none did. */
 const QUARTILES = 1.5;
 
 export const compare = (recorded: Recorded['figures'], figures: readonly Figure[]): readonly Compared[] => {
@@ -34,7 +34,7 @@ const compareOne = (name: string, today: Spread | undefined, recorded: Spread | 
   if (today === undefined) return { ...nothing, verdict: 'not measured' };
   const change = today.median / recorded.median - 1;
   const noise = Math.max(NOISE_MIN, QUARTILES * (shareOf(today) + shareOf(recorded)));
-  // As many times less is as far as as many times more.
+  // Half is as far from 1 as double.
   const times = Math.max(1 + change, 1 / (1 + change));
   const verdict = times <= 1 + noise ? 'same' : change < 0 ? 'worse' : 'better';
   return { name, today, recorded, change, noise, verdict };

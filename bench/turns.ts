@@ -10,7 +10,7 @@ export type Contender = {
   run(durationMs: number): Promise<Loaded>;
 };
 
-/** What one request costs of the processor: the same on a machine that does other things as well. */
+/** Load results and CPU time per request, which depends little on other load on the machine. */
 export type Measured = Loaded & {
   /** In the process that serves. */
   readonly cpuUs: number;

@@ -2,8 +2,8 @@ const VALUES_MAX = 1_000;
 const KEY_CHARACTERS_MAX = 1_000;
 
 /**
- * Remembers what was made of a text that comes again and again. Where there are too many, all are forgotten: an order of use would cost
- * more at every look than to make them anew.
+ * Memoizes a function of a text. A full cache is cleared as a whole: to keep an order of use would cost more at each look-up than to
+ * compute the values again.
  */
 export const remember = <Value extends object | string | boolean>(make: (text: string) => Value): ((text: string) => Value) => {
   const known = new Map<string, Value>();

@@ -39,10 +39,12 @@ export const clientRoutes = ({ domain, clients, bodyBytesMax }: Dependencies): R
     .all(routeOf(rotateClientSecret), refuseOtherMethods('POST'));
 };
 
+const MEDIA_TYPES = ['application/json'] as const;
+
 const demandManager: RequestHandler = (request, _response, next) => {
   const answer = authorize(callerOf(request), 'client.manage', {});
   if (answer !== 'allowed') throw answer;
-  demandPreferredType(request, ['application/json']);
+  demandPreferredType(request, MEDIA_TYPES);
   next();
 };
 

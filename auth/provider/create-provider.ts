@@ -58,8 +58,8 @@ const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
 };
 
 /**
- * oidc-provider knows a client again by a digest of all that the adapter says of it, which it makes for every request. The adapter
- * returns the same object for as long as that has not changed.
+ * oidc-provider caches clients by a digest of their metadata, which it computes on every request. Our adapter returns the same object
+ * until a client changes, so the object itself is the cache key here.
  */
 const rememberClients = (provider: Provider, adapter: Pick<Adapter, 'find'>): void => {
   const { Client } = provider;

@@ -68,7 +68,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
 
-/** The same object for as long as the client is the same, because oidc-provider reads all of it before it knows it again. */
+/** Returns the same object until the client changes: `rememberClients` uses it as a cache key. */
 const createFindClient = ({ find }: Pick<Clients, 'find'>) => {
   const known = new WeakMap<StoredClient, AdapterPayload>();
   return async (clientId: string): Promise<AdapterPayload | undefined> => {

@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { Person } from '../accounts/person-table.ts';
 
-/** Whom a token is about to be issued for: the user, if there is one, and what was revoked of them and of the client. */
+/** The subject of a token to be issued: the user, if there is one, and the latest revocations of the user and the client. */
 type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
 
 export type ReadSubject = (of: { readonly userId: number; readonly clientId: string }) => Promise<TokenSubject>;
@@ -27,8 +27,8 @@ type Row = Pick<Person, 'role' | 'version'> & {
 };
 
 /**
- * Both in one statement, which sees them as of one moment: a change of the role revokes the tokens of its user in the same transaction,
- * so either the token has the new role, or its revocation is newer than those that it has seen.
+ * One statement reads user and revocations from one snapshot. A change of the role revokes the user's tokens in the same transaction, so
+ * either the token has the new role, or the revocation is newer than those that the token has seen.
  */
 const selectSubjects = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, TokenSubject>> => {
   const { rows } = await pool.query<Row>({

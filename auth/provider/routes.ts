@@ -59,7 +59,7 @@ const handOver = ({ handle, issuer }: HandingOver): readonly RequestHandler[] =>
   (request, response) => void handle(request, response),
 ];
 
-/** What machines ask for, and ask often; no other handler is at these paths. */
+/** Endpoints that programs call often; no other handler has these paths. */
 const SHORT: ReadonlySet<string | undefined> = new Set([ROUTES.token, ROUTES.introspection, ROUTES.revocation]);
 
 export const providerShortWay = (handingOver: HandingOver): ShortWay => ({

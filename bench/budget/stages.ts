@@ -1,8 +1,8 @@
 import type { Profiler } from 'node:inspector';
 
 /**
- * Where a function belongs, by its name and file. Of a call, the nearest function that belongs somewhere decides: what a library or Node
- * does is counted to whoever asked for it.
+ * Assigns each function to a stage by its name and file. A frame without a stage of its own counts for its nearest caller that has one,
+ * so work of a library or of Node counts for the code that called it.
  */
 const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['garbage', /^\(garbage collector\)/],
@@ -29,6 +29,8 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
     'route',
     /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-made)\.ts/,
   ],
+  // Followers read the log by these; the rest of the folder appends.
+  ['follow the log', /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|bell))\.ts/],
   [
     'write to the log',
     /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots|rest\/writes)\/?|\/kernel\/|\/query\/read-written/,
@@ -37,7 +39,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
     'follow the log',
     /\/projector\/|\/shared\/(projection|follower|change-stream|erasure|audit|blobs)\/|\/webhook-dispatcher\/|\/audit\/|\/auth\//,
   ],
-  ['plan', /\/query\/|\/shared\/rest\/reads|\/node_modules\/(graphql|lru-cache)\//],
+  ['plan', /\/query\/|\/shared\/rest\/reads|\/node_modules\/graphql\//],
   ['socket', /node:(net|internal\/stream_base_commons|internal\/streams|_http_server|_http_outgoing)/],
 ];
 

@@ -67,9 +67,11 @@ const answer = async (dependencies: Omit<ExportDependencies, 'before'>, { reques
   }
 };
 
+const MEDIA_TYPES = [EXPORT_TYPE] as const;
+
 const demandAuditor: RequestHandler = (request, _response, next) => {
   demandRight(request, AUDIT_OPERATIONS.exportLog);
-  demandPreferredType(request, [EXPORT_TYPE]);
+  demandPreferredType(request, MEDIA_TYPES);
   next();
 };
 

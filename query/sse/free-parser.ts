@@ -6,13 +6,12 @@ type Parser = { unconsume(): void; remove(): void; close(): void };
 type Listener = Parameters<Socket['removeListener']>[1];
 
 /**
- * Node keeps the parser of requests for as long as a connection lasts, which is 10 of the 20 KiB that an idle stream would take.
- * After the request that a stream answers there is nothing to parse any more: the answer ends with the connection. So the parser is
- * taken off, as Node does for a connection that is upgraded. What a client sends nevertheless is dropped. Where Node has it
- * otherwise, everything stays.
+ * Frees the HTTP parser of a connection that is now an event stream. Node keeps it until the connection closes: 10 of the 20 KiB of an
+ * idle stream. A stream ends with its connection, so there is nothing left to parse. The parser is detached as Node does it for an
+ * upgraded connection, and whatever the client still sends is dropped. If Node's internals are not as expected, nothing is changed.
  */
 export const freeParser = (request: IncomingMessage): void => {
-  // Not while it runs, and this may be called by what it has just read.
+  // Not now: the parser may be running this very call.
   setImmediate(takeOff, request);
 };
 
@@ -20,16 +19,16 @@ const takeOff = ({ complete, socket }: IncomingMessage & { readonly socket: { pa
   const { parser } = socket;
   const [onData, onEnd] = [listenerOf(socket, 'data', 'bound socketOnData'), listenerOf(socket, 'end', 'bound socketOnEnd')];
   if (!complete || socket.destroyed || !isParser(parser) || onData === undefined || onEnd === undefined) return;
-  // They would hand what comes to the parser, whoever has its memory by then. The others ask the socket whether it has one.
+  // These two would pass data to the freed parser, which another connection may use by then. The other listeners check `socket.parser`.
   socket.removeListener('data', onData).removeListener('end', onEnd);
   for (const [event, name] of CONSUMING) socket.removeListener(event, listenerOf(socket, event, name) ?? nothing);
   parser.unconsume();
   parser.remove();
   socket.parser = null;
   parser.close();
-  // Not sooner, because with a parser Node listens otherwise.
+  // Only now: while the socket has a parser, Node adds listeners of its own.
   socket.on('end', endToo);
-  // What is left of it is known to listeners that stay.
+  // Listeners that stay still refer to the parser object.
   for (const key of Object.keys(parser)) Object.assign(parser, { [key]: undefined });
 };
 
@@ -49,7 +48,7 @@ const listenerOf = (socket: Socket, event: string, name: string): Listener | und
 
 const nothing = (): void => {};
 
-/** Who sends no more takes nothing any more either, as for every other request. */
+/** A client that has closed its side gets no more, as with every other response. */
 function endToo(this: Socket): void {
   this.end();
 }

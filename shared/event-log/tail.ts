@@ -1,22 +1,22 @@
 import type { Position } from '#shared/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 
-/** What a read of the log after a position answers. */
+/** The result of reading the log after a position. */
 export type LogPage = {
   /** The event at that position, if one begins there. */
   readonly at: Seen | undefined;
   readonly events: readonly RecordedEvent[];
   /** In bytes, of each event. */
   readonly sizes: readonly number[];
-  /** Up to here there is nothing else. It may be beyond the last event, where an engine writes records of its own. */
+  /** The page is complete up to here. It may be after the last event, because an engine may write records of its own. */
   readonly last: Position;
   /** There may be more behind it. */
   readonly isCut: boolean;
-  /** The server went away before it had answered all. */
+  /** The connection failed before the page was complete. */
   readonly isAway: boolean;
 };
 
-/** Of a page, where the log was looked at, and how often the bell had rung then. */
+/** A page, with the time of the read and the bell's count before it. */
 export type TailPage = Omit<LogPage, 'sizes'> & { readonly heard: number; readonly lookedAtMs: number };
 
 type TailOptions = {
@@ -24,11 +24,11 @@ type TailOptions = {
   read(after: Position): Promise<LogPage>;
   /** How often the bell has rung. */
   heard(): number;
-  /** Whether something may have been stored after a position, since the bell had rung so often. */
+  /** Whether there may be events after a position that were stored since the bell's count was `heard`. */
   hasNews(after: Position, heard: number): boolean;
 };
 
-/** The end of the log is looked at so often where nobody rings. */
+/** How often the end of the log is read if no notification arrives. */
 export const POLL_MS = 250;
 
 const WINDOW_EVENTS_MAX = 2_000;
@@ -50,9 +50,9 @@ type Window = {
 };
 
 /**
- * The end of the log as one process reads it for all of its followers: whoever is there first reads the next page, and the others take it
- * from here. Whoever is further behind reads pages of their own until they arrive. It holds events as they are stored, so nothing that
- * is sealed can be read here after its key is gone.
+ * A window of the newest events, shared by all followers of a process. The first follower at the end of the log reads the next page,
+ * and the others get it from the window. A follower with more lag reads pages of its own until it reaches the window. Events are kept as
+ * stored, so encrypted data cannot be read here once its key is deleted.
  */
 export class Tail {
   readonly #options: TailOptions;
@@ -63,13 +63,13 @@ export class Tail {
     this.#options = options;
   }
 
-  /** What is known to come after a position, or else a look at the log. The event before it is the one that was seen, unless the look shows another. */
+  /** The page after a position: from the window if it has it and agrees with `seen`, otherwise read from the log. */
   after(last: Position, seen: Seen | undefined): Promise<TailPage> {
     const page = this.#known(last, seen);
     return page === undefined ? this.look(last) : Promise.resolve(page);
   }
 
-  /** Looks at the log; at the same time there is one look at a position, whoever asks for it. */
+  /** Reads the log. Followers that ask for the same position at the same time share one read. */
   look(last: Position): Promise<TailPage> {
     const reading = this.#reading.get(last) ?? this.#read(last).finally(() => this.#reading.delete(last));
     this.#reading.set(last, reading);
@@ -87,7 +87,7 @@ export class Tail {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
     const { heard, lookedAtMs, end } = window;
-    // A look shows now and then that the log still has what is told from here.
+    // Read the log now and then, to verify that it still has the events of the window.
     if (performance.now() - lookedAtMs >= POLL_MS) return undefined;
     if (last === end && (window.isCut || this.#options.hasNews(end, heard))) return undefined;
     const first = window.events.findLastIndex(({ position }) => position <= last) + 1;
@@ -105,7 +105,7 @@ export class Tail {
     if (isAway && events.length === 0) return;
     const known = this.#window;
     if (known !== undefined && last < known.end) {
-      // Either the log has lost its end, or this look is older.
+      // Either the log has lost its end, or this read began earlier.
       if (!isCut) this.#window = undefined;
       return;
     }
@@ -123,7 +123,7 @@ export class Tail {
 
 const seenOf = (event: RecordedEvent | undefined): Seen | undefined => event && { position: event.position, id: event.id };
 
-/** The page shows the last event that is known, in its place, so that both are of one history. */
+/** The page has the newest event of the window at the same position, so both are of one history. */
 const isContinued = (window: Window, after: Position, { at, events }: TailPage): boolean => {
   if (after > window.end) return false;
   const newest = window.events.at(-1) ?? window.before;
@@ -137,7 +137,7 @@ const beginAfter = (after: Position, { at }: TailPage): Window => ({
   ...{ end: after, isCut: true, heard: 0, lookedAtMs: Number.NEGATIVE_INFINITY },
 });
 
-/** To the half, so that it is not done for each event. */
+/** Drops half of the window, so that this is rare. */
 const shorten = (window: Window): void => {
   if (window.events.length <= WINDOW_EVENTS_MAX && window.bytes <= WINDOW_BYTES_MAX) return;
   let dropped = 0;

@@ -94,7 +94,7 @@ const MOVE = {
   text: `${INTO} values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4) ${MOVED}`,
 };
 
-/** In a transaction of its own, which waits for no disk: after a crash the follower hears again what it had nothing to write of. */
+/** A single statement that does not wait for the disk: after a crash the follower gets events again for which it had nothing to write. */
 const MOVE_ALONE = {
   name: 'follower-move-checkpoint-alone',
   text: `${INTO} select $1, $2::uuid, $4::bigint, $5::bigint, $6::uuid, $4::bigint, clock_timestamp(), $4::bigint

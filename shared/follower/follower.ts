@@ -26,11 +26,11 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
    */
   write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
   /**
-   * Whether anything follows from events that come after a position. If nothing does, neither `act` nor `write` is called, and the checkpoint
-   * moves a little later: whoever takes over in between hears such events again.
+   * Whether the follower has anything to do for these events. If not, neither `act` nor `write` is called, and the checkpoint moves up to
+   * `MOVE_WITHIN_MS` later: an owner that takes over in between gets the events again.
    */
   concerns?(events: readonly RecordedEvent[]): boolean;
-  /** Is told after each commit: only a hint, because a process may die in between. */
+  /** Called after each commit, with the new checkpoint: only a hint, because a process may die in between. */
   committed?(position: Position): void;
   /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
   readonly restMs?: number;
@@ -113,7 +113,7 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   };
 };
 
-/** So long the checkpoint may stay behind events from which nothing follows: whoever waits for it waits so much longer. */
+/** How long the checkpoint may lag if there was nothing to do; a client that waits for the checkpoint waits that much longer. */
 export const MOVE_WITHIN_MS = 100;
 
 const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
@@ -157,7 +157,7 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
 
 type Place = { readonly position: Position; readonly event: EventId | undefined };
 
-/** What comes, and in between when something is due; whoever leaves has what is still waited for end. */
+/** Yields each item, and `due` between items once `dueAtMs` has passed. When the consumer stops, it aborts the pending `next`. */
 async function* orWhenDue<Each>(
   all: AsyncIterable<Each>,
   dueAtMs: () => number | undefined,
@@ -167,7 +167,7 @@ async function* orWhenDue<Each>(
   try {
     for (;;) {
       const next = iterator.next();
-      // Told where it is awaited.
+      // Its failure is thrown by the `await` below.
       next.catch(() => {});
       while (await isDueBefore(next, dueAtMs())) yield 'due';
       const { value, done } = await next;
@@ -182,7 +182,7 @@ async function* orWhenDue<Each>(
 
 const isDueBefore = async (next: Promise<unknown>, dueAtMs: number | undefined): Promise<boolean> => {
   if (dueAtMs === undefined) return false;
-  // Also if there is always something next.
+  // Checked first, so that a busy log cannot postpone it for ever.
   if (performance.now() >= dueAtMs) return true;
   const timer = new AbortController();
   const settled = () => false;

@@ -48,7 +48,7 @@ const takeTypesAsSaid: RequestHandler = (_request, response, next) => {
 /** Asked every few seconds by machines. */
 const UNTRACED: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Served without a route of Express: GraphQL by its short way, and what the authorization server finds by itself. */
+/** Served without a route of Express: by a short way, or by the router of the authorization server. */
 const FIXED_PATHS: ReadonlySet<string> = new Set([
   '/graphql',
   '/authorize',

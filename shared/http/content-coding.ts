@@ -93,7 +93,7 @@ export const answerIn = (request: Request, response: Response, { text, entityTag
   };
 };
 
-/** Head and body in one write, as long as the body is a text: Express makes bytes of one that is not short. */
+/** Sends head and body in one write. Express would convert a longer text to bytes first, and write twice. */
 const sendText = (response: Response, text: string): void => {
   sayCharset(response);
   response.setHeader('Content-Length', Buffer.byteLength(text));

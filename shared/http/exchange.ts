@@ -2,8 +2,8 @@ import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 
 /**
- * What a server makes requests and answers of, so that they are the app's own from the beginning: to change later what an object inherits,
- * as Express does with those of another server, costs more than most of what handlers do with it.
+ * The classes from which the server makes requests and responses, with the prototypes of the Express app. Otherwise Express changes the
+ * prototype of each of them, which costs more than most handlers do.
  */
 export const exchangeOf = (app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> => {
   class AppRequest extends IncomingMessage {}

@@ -70,7 +70,7 @@ type AccountOf = (key: string) => Account;
 export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> =>
   takeUnits(request, response, units);
 
-/** Has been done at once where this process counts itself. */
+/** Returns nothing, rather than a promise, if this process counts by itself. */
 const takeUnits = (request: IncomingMessage, response: Response, units: number): Promise<void> | undefined => {
   const account = accounts.of(request);
   // Some listeners do not limit.

@@ -15,7 +15,7 @@ export const preferredType = <const Type extends string>({ headers }: Asking, ty
   return found === NONE ? undefined : (found as Type);
 };
 
-/** By what there is. Clients send the same few headers again and again. */
+/** By the list of offered types, which callers must keep as a constant. Clients send few different headers. */
 const answers = new WeakMap<readonly string[], (accept: string) => string>();
 const NONE = '';
 

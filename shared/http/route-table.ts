@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express';
 
-/** Routes in groups, so that a request is compared with those few alone that it may be meant for. */
+/** Groups routes by first segment and length, so that Express compares a request with few of them. */
 export type RouteTable = {
-  /** The router of the routes that begin with the same word and are as long; it takes them in the order in which they are added. */
+  /** The router for all routes with the same first segment and number of segments; they match in the order in which they were added. */
   routerOf(route: string): Router;
-  /** Takes what is meant for one of them, and passes on all else. */
+  /** Handles requests that match a route, and passes on all others. */
   readonly handler: RequestHandler;
 };
 

@@ -40,7 +40,7 @@ export type Served = {
   readonly authentication?: Authentication;
   /** Which of them are pages for people. */
   readonly isPage?: IsPage;
-  /** What the routes would do as well, later. */
+  /** Frequent requests that skip the router; the routes would answer them in the same way. */
   readonly shortWays?: readonly ShortWay[];
   /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
   readonly beside?: HttpServer;

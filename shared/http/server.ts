@@ -31,7 +31,7 @@ export type HttpServerOptions = {
   /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
   readonly keepAliveMs?: number;
   readonly log: Log;
-  /** What requests and answers are made of; Node's own unless given. */
+  /** The classes of requests and responses; Node's own unless given. */
   readonly exchange?: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
   /** Where the connections are counted, of one server in a process. */
   readonly metrics?: Registry;
@@ -160,7 +160,7 @@ const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leav
   for (const [peer, socket] of traffic.connections) if (!busy.has(peer)) socket.destroy();
   if ((await Promise.race([closed, deadline])) === 'late') {
     log.warn({ inFlight: traffic.inFlight.size }, 'Requests that took too long were cut off.');
-    // Node closes those that it has a parser for; streams have none.
+    // Node closes only connections with a parser; event streams have none (`query/sse/free-parser.ts`).
     server.closeAllConnections();
     for (const socket of traffic.connections.values()) socket.destroy();
     await closed;

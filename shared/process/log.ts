@@ -11,8 +11,8 @@ export type LogOptions = {
 };
 
 /**
- * Standard output, to which the lines of one turn of the event loop go together: many requests end in one. A line that tells of trouble
- * does not wait, and neither does the end of the process.
+ * Standard output that gathers the lines of one turn of the event loop into one write, because many requests end in the same turn.
+ * Warnings, errors and the exit of the process flush at once. `SIGKILL` loses the lines of the current turn.
  */
 const openStandardOutput = (): DestinationStream => {
   const output = pino.destination({ dest: 1, sync: true });
@@ -90,7 +90,7 @@ const redact = (fields: Record<string, unknown>): Record<string, unknown> => red
 
 const redactFields = (fields: object, depth: number): Record<string, unknown> => {
   const copy: Record<string, unknown> = {};
-  // What stands under this name would become the prototype.
+  // Assigning to this name would set the prototype.
   for (const [key, value] of Object.entries(fields))
     if (key !== '__proto__') copy[key] = isHidden(key) ? REDACTED : redactValue(value, depth + 1);
   return copy;
@@ -106,7 +106,7 @@ const redactValue = (value: unknown, depth: number): unknown => {
   return redactFields(value, depth);
 };
 
-/** Almost all names are those few that the program writes. */
+/** Memoized: a program logs few different names. */
 const isHidden = remember((key) => {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   return HIDDEN.has(plain) || HIDDEN_ENDINGS.some((ending) => plain.endsWith(ending));

@@ -27,7 +27,7 @@ export type RateLimit = {
   readonly policy: RatePolicy;
   /** How long a burst that was used up takes to come back whole. */
   readonly windowMs: number;
-  /** `units` is a whole number. What this process counts itself is known at once. */
+  /** `units` is a whole number. Returns a promise only if a shared engine counts. */
   take(key: string, units: number): Taken | Promise<Taken>;
 };
 

@@ -54,7 +54,7 @@ export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation:
   return cost;
 };
 
-/** Of each operation that was measured: what it costs with any variables, where that depends on none of them. */
+/** The cost of each measured operation, or `VARIES` if it depends on variables. */
 const costs = new WeakMap<OperationDefinitionNode, number | typeof VARIES>();
 const VARIES = 'varies';
 

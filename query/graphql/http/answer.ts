@@ -44,7 +44,7 @@ export type Outcome = {
   readonly status?: number;
 };
 
-/** As `graphql-http` hands it on; without a text there is nothing to send. */
+/** A response of `graphql-http`; without a text there is nothing to send. */
 export type Answer = readonly [text: string | null, init: ResponseInit & { readonly isCompressible?: boolean }];
 
 /** The answer to a well-formed request (GraphQL over HTTP, section 6.4). */
@@ -82,7 +82,7 @@ export const sendAnswer = (request: Request, response: Response, [text, init]: A
   if (text === null) return;
   const { 'content-type': type = '', 'cache-control': cacheControl = NO_STORE } = init.headers ?? {};
   response.statusCode = init.status;
-  // Almost always nothing is there that it would have to be put beside.
+  // `vary` is needed only to merge with an earlier value, which is rare.
   if (response.hasHeader('Vary')) response.vary(VARY);
   else response.setHeader('Vary', VARY);
   response.setHeader('Cache-Control', cacheControl);

@@ -44,10 +44,10 @@ type Running = { readonly runnable: Runnable; readonly exchange: Exchange };
 
 /** As many units of cost as a request over REST is worth. */
 const COST_PER_UNIT = 50;
-/** A subscription answers for itself. */
+/** A subscription has already begun its own response. */
 const BEGUN: Answer = [null, { status: 200, statusText: 'OK' }];
 
-/** The steps of a request are those of `graphql-http`; it executes what the planner has not answered. */
+/** `graphql-http` runs the steps of a request. `onSubscribe` returns the planner's answer; other operations are executed. */
 export const createEndpoint = (options: EndpointOptions): ((exchange: Exchange) => Promise<Answer>) => {
   const handle = createHandler<Exchange, undefined, Running>({
     parseRequestParams: ({ raw }) => raw.parameters,
@@ -75,7 +75,7 @@ export const createEndpoint = (options: EndpointOptions): ((exchange: Exchange) 
   };
 };
 
-/** Which types the client takes is read by weight, and demanded before. */
+/** An earlier handler has already checked `Accept`, with its weights. */
 const ANY_TYPE = {};
 
 const typeOf = ({ operation }: Runnable): OperationTypeNode => operation.node.operation;

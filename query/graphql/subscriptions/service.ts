@@ -91,9 +91,11 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
   };
 };
 
-/** Whoever takes it at all, though something else rather, is given it: there is no other answer. */
+const EVENT_STREAM_ALONE = [EVENT_STREAM_TYPE] as const;
+
+/** A client gets an event stream if it accepts one at all, even if it prefers another type: there is no other representation. */
 const demandEventStream = (request: Request): void => {
-  if (preferredType(request, [EVENT_STREAM_TYPE]) === undefined)
+  if (preferredType(request, EVENT_STREAM_ALONE) === undefined)
     throw new HttpProblem('not_acceptable', { detail: `A subscription is answered as ${EVENT_STREAM_TYPE}: accept that.` });
 };
 

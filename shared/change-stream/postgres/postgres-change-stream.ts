@@ -35,10 +35,7 @@ export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }:
   };
 };
 
-type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & {
-  readonly reader: Pick<ChangeReader, 'toPage'>;
-  readonly readPosition: ReadPosition;
-};
+type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & { readonly reader: ChangeReader; readonly readPosition: ReadPosition };
 
 async function* follow({ eventLog, reader, readPosition }: Following, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
   let last = after;
@@ -54,11 +51,7 @@ async function* follow({ eventLog, reader, readPosition }: Following, after: Pos
 type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Position };
 
 /** A database that is away is waited for, as the log itself is. */
-const toPage = async (
-  reader: Pick<ChangeReader, 'toPage'>,
-  { events, after }: Passed,
-  signal: AbortSignal,
-): Promise<ChangePage | undefined> => {
+const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: AbortSignal): Promise<ChangePage | undefined> => {
   while (!signal.aborted) {
     try {
       return await reader.toPage(events, after);

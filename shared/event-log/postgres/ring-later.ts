@@ -3,8 +3,8 @@ import type { PostgresBell } from '#shared/database/bell/bell.ts';
 const RING_AT_MOST_EVERY_MS = 4;
 
 /**
- * Rings for what was appended once those who wait for it have been answered, and then at most every few milliseconds: a ring sets
- * every follower to work, which costs more than an append.
+ * Wakes the followers after an append: in the next turn of the event loop, so that writers are answered first, and at most every few
+ * milliseconds, because waking all followers costs more than an append.
  */
 export const ringLater = (bell: Pick<PostgresBell, 'ringEverywhere'>): (() => void) => {
   let isResting = false;
