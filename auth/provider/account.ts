@@ -28,7 +28,9 @@ export const createFindAccount =
   };
 
 const findActive = async (findPerson: FindPerson, userId: number): Promise<Person | undefined> => {
-  if (!Number.isSafeInteger(userId) || userId <= 0) return undefined;
-  const person = await findPerson(userId as UserId);
+  if (!isUserId(userId)) return undefined;
+  const person = await findPerson(userId);
   return person?.status === 'active' ? person : undefined;
 };
+
+export const isUserId = (userId: number): userId is UserId => Number.isSafeInteger(userId) && userId > 0;

@@ -3,6 +3,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { Person } from '../accounts/person-table.ts';
+import { isUserId } from './account.ts';
 
 /** The subject of a token to be issued: the user, if there is one, and the latest revocations of the user and the client. */
 type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
@@ -15,8 +16,6 @@ export const createReadSubject = (pool: Pick<Pool, 'query'>): ReadSubject => {
   return async ({ userId, clientId }) =>
     (isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined) ?? { person: undefined, seen: { user: 0, client: 0 } };
 };
-
-const isUserId = (userId: number): userId is UserId => Number.isSafeInteger(userId) && userId > 0;
 
 type Row = Pick<Person, 'role' | 'version'> & {
   readonly key: string;
