@@ -1,0 +1,32 @@
+import { OutgoingMessage } from 'node:http';
+import type { Request, Response } from 'express';
+import { forgetPresented } from '#shared/http/authenticate/credentials.ts';
+
+/** What was read of a request and is not asked for any more, but would be kept for as long as the stream lasts, the token above all. */
+export const letGoOf = (request: Request): void => {
+  request.rawHeaders = NO_RAW_HEADERS;
+  request.headers = NO_HEADERS;
+  request.headersDistinct = NO_HEADERS;
+  request.body = undefined;
+  request.params = NO_PARAMS;
+  request.next = undefined;
+  Object.assign(request, NOT_PARSED);
+  forgetPresented(request);
+};
+
+const NO_RAW_HEADERS: string[] = [];
+const NO_HEADERS = {};
+const NO_PARAMS = {};
+/** Express parses the URL again if it is asked. */
+const NOT_PARSED = { _parsedUrl: undefined };
+
+/** Frees the sent headers: from here on, only whether they were sent matters. */
+export const letGoOfHeaders = (response: Response): void => {
+  if (!response.headersSent) return;
+  response.locals = NO_LOCALS;
+  Object.assign(response, SENT);
+};
+
+const NO_LOCALS = {};
+const OUT_HEADERS = Object.getOwnPropertySymbols(new OutgoingMessage()).find(({ description }) => description === 'kOutHeaders');
+const SENT = { _header: 'sent', ...(OUT_HEADERS !== undefined && { [OUT_HEADERS]: null }) };
