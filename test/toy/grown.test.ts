@@ -78,9 +78,15 @@ test('events of before fields were added are read with null or the default, and 
 
   const visitAt = async (path: string) => (await session.read(`/visits/${path}`, { token })).body;
   expect(await visitAt(`${visits.kept}`)).toMatchObject({ guest: 'Vera of the visits', hours: 3 });
-  expect(await visitAt(`${visits.erased}`)).toMatchObject({ guest: null, hours: 2 });
   expect(await visitAt(`${visits.kept}?at=v1`)).toMatchObject({ guest: 'Vera of the visits', hours: 2 });
-  expect(await visitAt(`${visits.erased}?at=v1`)).toMatchObject({ guest: null, hours: 2 });
+  // The former release need not have projected the deletion before it ended, and the key is destroyed soon after it.
+  const erasedAt = (at: string) =>
+    until(
+      () => visitAt(`${visits.erased}${at}`),
+      (visit) => (visit as { readonly guest: unknown }).guest === null,
+    );
+  expect(await erasedAt('')).toMatchObject({ hours: 2 });
+  expect(await erasedAt('?at=v1')).toMatchObject({ hours: 2 });
   const query = `{ visit(id: "${visits.kept}") { guest hours } former: visit(id: "${visits.kept}", at: "v1") { hours } }`;
   expect(await graphqlClientOf(installation)(query, { token })).toMatchObject({
     data: { visit: { guest: 'Vera of the visits', hours: 3 }, former: { hours: 2 } },
@@ -89,9 +95,7 @@ test('events of before fields were added are read with null or the default, and 
   expect(visited[0]).toMatchObject({ type: 'visit.prolonged', changes: [{ field: 'hours', from: 2, to: 3 }] });
   const told = async () =>
     (await session.read<readonly { readonly data: { readonly guest?: unknown } }[]>('/events?types=visit.*', { token })).body;
-  // The key of who was deleted is destroyed soon after it.
-  const booked = await until(told, (events) => events.some(({ data }) => data.guest === null));
-  expect(booked).toMatchObject([
+  expect(await told()).toMatchObject([
     { type: 'visit.booked', data: { guest: 'Vera of the visits', hours: 2 } },
     { type: 'visit.booked', data: { guest: null, hours: 2 } },
     { type: 'visit.prolonged', data: { hours: 3 } },
