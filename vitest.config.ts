@@ -41,7 +41,7 @@ const DATABASES = [
 const POOLED =
   '{test/contracts/delivery-queue,test/e2e/audit,test/e2e/start-database,test/e2e/webhooks,shared/projection/rebuild.database}.test.ts';
 /** Documentation that is followed as a newcomer does. */
-const TUTORIAL = 'test/{tutorial,domain-guide,expenses-example}.test.ts';
+const TUTORIAL = 'test/{tutorial,readme-commands,domain-guide,expenses-example}.test.ts';
 const CLIENTS =
   'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,graphql-subscribing-clients,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */

@@ -1,13 +1,15 @@
 // Over 200 lines, because it is one table: the sections of the page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
+import { settingsTable } from '#shared/process/settings.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 
 /**
- * Writes docs/declaration.md, what can be written in a declaration, from the types in `kernel/declare` and their comments: `npm run reference`.
- * `test/reference.test.ts` refuses a page that is out of step, and an option without a comment.
+ * `npm run reference` writes two pages: docs/declaration.md from the types in `kernel/declare` and their comments, and docs/settings.md from the
+ * table of settings. `test/reference.test.ts` fails if a page is outdated or an option has no comment.
  */
-const PAGE = new URL('../docs/declaration.md', import.meta.url);
+const DECLARATION = new URL('../docs/declaration.md', import.meta.url);
+const SETTINGS = new URL('../docs/settings.md', import.meta.url);
 const TYPES = new URL('../kernel/declare/', import.meta.url);
 /** No author of a domain writes what these declare. */
 const KERNELS_OWN: ReadonlySet<string> = new Set(['texts.ts', 'values.ts', 'webhook.ts']);
@@ -267,4 +269,16 @@ const tableOf = (entries: readonly Entry[]): string => {
 
 const code = (text: string): string => `\`${text}\``;
 
-if (argv[1] === import.meta.filename) writeFileSync(PAGE, referenceOf(readDeclarations()));
+export const settingsPage = (): string => `# Settings
+
+All settings are environment variables. Each has a default, except where production requires a value. A wrong value stops the start with one sentence that says what is expected.
+Settings that hold secrets (\`MASTER_KEY\`, \`CLIENT_CERT_SECRET\`, \`MAIL_URL\` and the URLs of engines) can also be read from a file: \`MASTER_KEY_FILE=/run/secrets/master_key\`.
+\`npm run annals -- settings\` prints this table. \`npm run reference\` writes this page: do not edit it.
+
+${settingsTable()}
+`;
+
+if (argv[1] === import.meta.filename) {
+  writeFileSync(DECLARATION, referenceOf(readDeclarations()));
+  writeFileSync(SETTINGS, settingsPage());
+}

@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { settingsTable } from '#shared/process/settings.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-
-test('the README has the table of settings as `npm run annals -- settings` prints it', () => {
-  expect(read('README.md')).toContain(`\n${settingsTable()}\n`);
-});
 
 test('every dependency has its reason in docs/dependencies.md', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<'dependencies' | 'devDependencies', object>;

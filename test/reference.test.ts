@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readDeclarations, referenceOf } from '../scripts/write-reference.ts';
+import { readDeclarations, referenceOf, settingsPage } from '../scripts/write-reference.ts';
 
 const sources = readDeclarations();
 const but = (file: string, part: string, other: string) => {
@@ -11,6 +11,10 @@ const but = (file: string, part: string, other: string) => {
 
 test('docs/declaration.md has what can be declared: npm run reference writes it', () => {
   expect(readFileSync(new URL('../docs/declaration.md', import.meta.url), 'utf8')).toBe(referenceOf(sources));
+});
+
+test('docs/settings.md has every setting: npm run reference writes it', () => {
+  expect(readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsPage());
 });
 
 test.each([

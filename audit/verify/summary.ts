@@ -6,9 +6,7 @@ export const summaryOf = (report: Report): readonly string[] => [
   ...proven(report),
   ...exceptional(report),
   unproven(report),
-  ...(report.findings.total === 0
-    ? []
-    : ['', `${number(report.findings.total)} that must not be:`, ...report.findings.listed.flatMap(linesOf)]),
+  ...(report.findings.total === 0 ? [] : ['', `${number(report.findings.total)} findings:`, ...report.findings.listed.flatMap(linesOf)]),
   ...unlisted(report),
 ];
 
@@ -17,40 +15,41 @@ const proven = ({ outcome, log, readModel, chain, tookMs }: Report): readonly st
   const rate = number(Math.round(log.events / seconds));
   return [
     `${outcome === 'proven' ? 'Proven' : 'NOT PROVEN'}, up to position ${log.position}: ${number(log.events)} events in ${number(Math.ceil(seconds))} s, ${rate} a second.`,
-    `The log: positions, versions, ids and schemas; ${number(chain.chained)} of the events are in the chain, ${number(chain.signed)} under a head kept outside the database.`,
-    ...(readModel ? [readModelLine(readModel)] : ['The read model was not looked at.']),
+    `Event log: checked positions, versions, ids and schemas. Hash chain: ${number(chain.chained)} events, ${number(chain.signed)} of them below a signed head outside the database.`,
+    ...(readModel ? [readModelLine(readModel)] : ['The read model was not checked.']),
   ];
 };
 
 const readModelLine = ({ position, rows, isComparedWithLive, signedDigest }: NonNullable<Report['readModel']>): string => {
   const counts = Object.entries(rows)
-    // What is kept beside the aggregates is told where there is any.
+    // Empty tables that are kept beside the aggregates are left out.
     .filter(([table, count]) => count > 0 || !BOOKKEEPING.includes(table))
-    .map(([table, count]) => `${number(count)} ${table}`)
+    .map(([table, count]) => `${table} ${number(count)}`)
     .join(', ');
-  const where = `The read model at position ${position}`;
-  if (isComparedWithLive) return `${where}: the rows in use, a replay, and what the deciders say, each held against the other: ${counts}.`;
+  const where = `Read model at position ${position}`;
+  if (isComparedWithLive) return `${where}: compared the live rows, a replay and the states of the deciders: ${counts}.`;
   const signed = signedDigest
-    ? `at position ${signedDigest.position} the replay was held against the digest that was signed then`
-    : 'no digest was signed then';
-  return `${where}: a replay held against what the deciders say: ${counts}. No rows in use are of then, so none were compared; ${signed}.`;
+    ? `the replay was compared with the digest signed at position ${signedDigest.position}`
+    : 'no digest was signed for it';
+  return `${where}: compared a replay with the states of the deciders: ${counts}. The live rows are newer and were not compared; ${signed}.`;
 };
 
 const exceptional = ({ parked, leftOut }: Report): readonly string[] => [
-  ...(parked.total === 0 ? [] : [`Parked, and therefore not shown: ${number(parked.total)}. “projection parked” lists them.`]),
+  ...(parked.total === 0 ? [] : [`Parked aggregates, which are not shown: ${number(parked.total)}. “projection parked” lists them.`]),
   ...parked.listed
     .slice(0, 10)
     .map(({ stream, version, type, position, reason }) => `  ${stream}@${version}  ${type}  at position ${position}: ${reason}`),
-  ...(leftOut.total === 0 ? [] : [`Left out by an operator: ${number(leftOut.total)}.`]),
+  ...(leftOut.total === 0 ? [] : [`Events skipped by an operator: ${number(leftOut.total)}.`]),
   ...leftOut.listed
     .slice(0, 10)
     .map(({ stream, version, position, reason }) => `  ${stream}@${version}  at position ${position}: ${reason}`),
 ];
 
 const unproven = ({ chain: { unproven: window } }: Report): string => {
-  if (window.since === null) return 'No signed head outside the database was found: nothing outside it proves the log yet.';
-  if (window.events === 0) return `Everything is under the head that was signed at ${window.since} and is kept outside the database.`;
-  return `The newest head outside the database was signed at ${window.since}: nothing outside it proves the ${number(window.events)} events since then.`;
+  if (window.since === null)
+    return 'There is no signed head outside the database yet. Until there is one, nothing outside the database proves the log.';
+  if (window.events === 0) return `The head signed at ${window.since}, which is kept outside the database, covers all events.`;
+  return `The newest head outside the database was signed at ${window.since}. Nothing outside the database proves later events yet: ${number(window.events)}.`;
 };
 
 const linesOf = (finding: Finding): readonly string[] => {
@@ -61,7 +60,7 @@ const linesOf = (finding: Finding): readonly string[] => {
 
 /** It may be no forgery: there are releases that know what former ones did not. */
 const RETRIED =
-  '    Was it left out under a release that could not read it? Then take it in: delete its row from public.projection_skip, and run “projection rebuild”.';
+  '    If it was skipped because an earlier release could not read it, apply it now: delete its row from public.projection_skip, and run “projection rebuild”.';
 
 const isOfRow = (finding: Finding): finding is RowFinding => /^(row|fold)_/.test(finding.kind);
 

@@ -9,6 +9,7 @@ import { DESCRIBED } from '../../test/engines/operations.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
 import { readAssets } from './assets.ts';
+import { guidePath } from './guides/links.ts';
 import { docsRoutes } from './routes.ts';
 import { pagesIn, readGroups } from './site.ts';
 
@@ -77,7 +78,7 @@ describe('what there is, is on the site', () => {
 
   test('every text of docs/, and every program of docs/examples', () => {
     const expected = [
-      ...named('*.md').map((name) => `/docs/guides/${basename(name, '.md')}`),
+      ...named('*.md').map((name) => guidePath(basename(name, '.md'))),
       ...named('examples/**/*.*').map((name) => `/docs/${name}`),
     ];
     expect(expected.filter((path) => !PAGES.includes(path))).toEqual([]);

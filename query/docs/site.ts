@@ -2,7 +2,7 @@ import type { OpenApiOptions } from '../openapi/document.ts';
 import type { Assets } from './assets.ts';
 import { eventsPage } from './events/page.ts';
 import { graphqlPage } from './graphql/page.ts';
-import { examplePages, guideGroups, settingsPage } from './guides/pages.ts';
+import { examplePages, guideGroups } from './guides/pages.ts';
 import type { DocsPage, Group } from './page.ts';
 import { restPage } from './rest/page.ts';
 import { startPage } from './start-page.ts';
@@ -18,7 +18,6 @@ export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Gr
       graphqlPage(options.domain),
       eventsPage(options.domain),
       verificationPage(options.domain),
-      settingsPage,
     ],
   },
   ...guideGroups(assets),

@@ -81,25 +81,26 @@ export const SETTINGS = {
     schema: z.enum(['development', 'production', 'test']),
     expected: 'development, production, or test',
     fallback: 'development',
-    description: 'Development is convenient; production refuses what is convenient but unsafe.',
+    description: 'Development uses convenient defaults. Production refuses unsafe ones at startup.',
   },
   DOMAIN_FILE: {
     schema: z.string().regex(/\.[cm]?[jt]s$/),
     expected: 'the path of a module, such as domain/shop.ts',
     fallback: 'domain/publishing.ts',
-    description: 'The domain that is served: a file that exports what `assemble` returns. All processes of an installation serve the same.',
+    description:
+      'The domain to serve: a module that exports the result of `assemble`. All processes of an installation must use the same one.',
   },
-  PORT: { ...port, fallback: '4000', description: 'Where clients are served.' },
+  PORT: { ...port, fallback: '4000', description: 'Port for clients.' },
   HOST: {
     ...address,
-    fallbackText: '127.0.0.1, in production all addresses',
-    description: 'The address of the machine that clients reach.',
+    fallbackText: '`127.0.0.1`; in production all addresses',
+    description: 'Network address that PORT listens on.',
   },
   PUBLIC_URL: {
     schema: urlOf('http:', 'https:').transform((text) => text.replace(/\/+$/, '')),
     expected: 'an http or https URL',
-    fallbackText: 'http://localhost:PORT',
-    description: 'The address by which clients know this installation; links begin with it.',
+    fallbackText: '`http://localhost:PORT`',
+    description: 'Base URL of this installation as clients see it. Links start with it.',
   },
   ISSUER_URL: {
     schema: urlOf('http:', 'https:')
@@ -107,129 +108,128 @@ export const SETTINGS = {
       .transform((text) => new URL(text).origin),
     expected: 'an http or https URL without a path',
     fallbackText: 'PUBLIC_URL',
-    description: 'The name of the authorization server, which stands in every token as its issuer.',
+    description: 'Issuer (`iss`) of all tokens: the name of the authorization server.',
   },
   JWKS_URL: {
     schema: urlOf('http:', 'https:'),
     expected: 'an http or https URL',
-    fallbackText: '/jwks of ISSUER_URL',
-    description: 'Where roles apart from auth read the keys that tokens are signed with, if they reach it by another address.',
+    fallbackText: '`/jwks` of ISSUER_URL',
+    description: 'URL of the token signing keys, for roles that reach the auth role by another address.',
   },
   SIGNUP: {
     schema: roleName.refine((role) => role !== 'admin'),
     expected: 'off, or a role other than admin',
-    fallbackText: 'what the domain says, in production off',
-    description:
-      'What people become who create an account for themselves, or off if they cannot. In production it needs MAIL_URL, by which they confirm their address.',
+    fallbackText: 'from the domain; in production `off`',
+    description: 'Role of self-registered users; `off` disables sign-up. In production it requires MAIL_URL, to confirm addresses.',
   },
   MAIL_URL: {
     schema: urlOf('smtp:', 'smtps:').refine((text) => new URL(text).hostname !== '' && /^\/?$/.test(new URL(text).pathname), {
       error: 'no host',
     }),
     expected: 'an smtp or smtps URL, such as smtp://user:password@mail.example:587',
-    fallbackText: 'printed to the log in development, none in production',
-    description: 'The server that sends mail to people: links for sign-ups, forgotten passwords and invitations. Goes with MAIL_FROM.',
+    fallbackText: 'none; development prints mail to the log',
+    description: 'SMTP server for mail to users: sign-up, password reset and invitation links. Requires MAIL_FROM.',
     secret: true,
   },
   MAIL_FROM: {
     schema: z.string().regex(/^(?:[^\p{Cc}<>"@]{1,100} <[^\s<>"@]{1,64}@[^\s<>"@]{1,255}>|[^\s<>"@]{1,64}@[^\s<>"@]{1,255})$/u),
     expected: 'an e-mail address, such as annals@example.com or Annals <annals@example.com>',
     fallbackText: 'none',
-    description: 'Whom mail comes from.',
+    description: 'Sender address of mail to users.',
   },
   TRUST_PROXY: {
     schema: integer(0, 10),
     expected: 'a whole number from 0 to 10',
     fallback: '0',
-    description: 'How many proxies stand in front; with 0 no `X-Forwarded-…` header is believed.',
+    description: 'Number of trusted proxies in front. With 0, `X-Forwarded-…` headers are ignored.',
   },
   CLIENT_CERT_SECRET: {
     schema: z.string().regex(/^[\x21-\x7e]{16,200}$/),
     expected: '16 to 200 visible ASCII characters',
-    fallbackText: 'none: the header is never believed',
+    fallbackText: 'none: such headers are ignored',
     description:
-      'What the ingress sends as `X-Client-Cert-Secret` beside `X-Client-Cert` and `X-Client-Verify`, where it ends mutual TLS for us.',
+      'Shared secret for an ingress that terminates mutual TLS. It sends the secret as `X-Client-Cert-Secret`, with `X-Client-Cert` and `X-Client-Verify`.',
     secret: true,
   },
 
   TLS_CERT: {
     ...file,
-    fallbackText: 'plain HTTP',
-    description: 'The certificate chain (PEM) with which PORT speaks TLS itself; goes with TLS_KEY.',
+    fallbackText: 'none (plain HTTP)',
+    description: 'Certificate chain (PEM) to serve HTTPS on PORT. Requires TLS_KEY.',
   },
-  TLS_KEY: { ...file, fallbackText: 'plain HTTP', description: 'The private key (PEM) of TLS_CERT.' },
+  TLS_KEY: { ...file, fallbackText: 'none (plain HTTP)', description: 'Private key (PEM) of TLS_CERT.' },
   TLS_CLIENT_CA: {
     ...file,
-    fallbackText: 'clients are not asked',
-    description: 'The authorities (PEM) whose client certificates are believed in mutual TLS (RFC 8705).',
+    fallbackText: 'none',
+    description: 'Certificate authorities (PEM) trusted for client certificates (mutual TLS, RFC 8705).',
   },
   DPOP_NONCE: {
     schema: z.enum(['offered', 'required']),
     expected: 'offered or required',
     fallback: 'offered',
-    description: 'Whether a DPoP proof must hold a nonce of the authorization server, or may.',
+    description: 'Whether DPoP proofs must contain a nonce of the authorization server (`required`) or may (`offered`).',
   },
   CORS_ORIGINS: {
     schema: origins,
     expected: 'any, none, or origins such as https://app.example, separated by commas',
-    fallbackText: 'any, in production none',
-    description: 'The web pages, by their origins, whose scripts may call this installation with a token.',
+    fallbackText: '`any`; in production `none`',
+    description: 'Web origins whose scripts may call the API with a token.',
   },
   REGISTRATION: {
     schema: z.enum(['off', 'on']),
     expected: 'off or on',
     fallback: 'off',
-    description: 'Whether any application may register itself (RFC 7591), as a public client with limited scopes.',
+    description: 'Whether clients may register themselves (RFC 7591), as public clients with limited scopes.',
   },
-  METRICS_PORT: { ...port, fallback: '9464', description: 'Where Prometheus reads `/metrics`, apart from the clients.' },
-  METRICS_HOST: { ...address, fallback: '127.0.0.1', description: 'The address of the machine that Prometheus reaches.' },
+  METRICS_PORT: { ...port, fallback: '9464', description: 'Port for Prometheus (`/metrics`).' },
+  METRICS_HOST: { ...address, fallback: '127.0.0.1', description: 'Network address that METRICS_PORT listens on.' },
   DATA_DIR: {
     schema: z.string(),
     expected: 'a folder',
     fallback: '.data',
-    description: 'Where the embedded PostgreSQL, uploads and, in development, the master key are kept.',
+    description: 'Folder of the embedded PostgreSQL, of uploads and, in development, of the master key.',
   },
   AUDIT_DIR: {
     schema: z.string(),
     expected: 'a folder',
     fallbackText: '`audit` in DATA_DIR',
     description:
-      'What is kept outside the database: signed heads of the log and their keys, and the list of erased people. Put it on another disk or a shared volume, and a copy elsewhere.',
+      'Folder of what must survive outside the database: signed heads, their keys, and the list of erased users. Use another disk or a shared volume, and back it up.',
   },
   AUDIT_HEAD_EVERY_MS: {
     schema: integer(100, 86_400_000),
     expected: 'a whole number from 100 to 86400000',
     fallback: '60000',
     description:
-      'How often the head of the chain is signed, where something was added: what came since then is not proven outside the database yet.',
+      'Interval between signed heads, if there are new events. Events since the last head have no proof outside the database yet.',
   },
   AUDIT_WATCH_EVENTS_PER_SECOND: {
     schema: integer(0, 1_000_000),
     expected: 'a whole number from 0 to 1000000',
     fallback: '200',
     description:
-      'How fast the log, its chain and the read model are verified in the background, again and again; 0 leaves it to `annals audit verify`.',
+      'Rate of the continuous background verification of log, chain and read model; 0 turns it off (`annals audit verify` still verifies).',
   },
   DATABASE_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',
-    fallbackText: 'an embedded PostgreSQL in DATA_DIR',
-    description: 'The PostgreSQL server (15 or newer) that everything is kept in.',
+    fallbackText: 'embedded PostgreSQL in DATA_DIR',
+    description: 'PostgreSQL server (15 or newer) for all data.',
     secret: true,
   },
   DATABASE_DIRECT_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',
-    fallbackText: 'DATABASE_URL, unless that leads through a pooler',
+    fallbackText: 'DATABASE_URL',
     description:
-      'Where a pooler such as PgBouncer is at DATABASE_URL: the same database without it, for notifications. Without it, processes look for changes four times a second.',
+      'The same database without the pooler, if DATABASE_URL leads through one such as PgBouncer; needed for notifications. Without it, processes poll four times a second.',
     secret: true,
   },
   EVENT_LOG_URL: {
     schema: z.string().refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
     expected: 'a postgres: or an esdb: URL, such as esdb://a:2113,b:2113,c:2113',
-    fallbackText: 'the database',
-    description: 'The engine of the event log: PostgreSQL or EventStoreDB.',
+    fallbackText: 'DATABASE_URL',
+    description: 'Engine of the event log: PostgreSQL or EventStoreDB.',
     secret: true,
   },
   CHANGE_STREAM_URL: {
@@ -237,7 +237,7 @@ export const SETTINGS = {
     expected: `postgres: (the database), or ${KAFKA_URL_FORM}`,
     fallback: 'postgres:',
     description:
-      'The way of the changes to those who follow them: each process follows the event log itself, or Kafka brings them (`kafka://host:9092/topic`).',
+      'How changes reach streams and webhooks: each process follows the event log, or reads them from Kafka (`kafka://host:9092/topic`).',
     secret: true,
   },
   JOB_QUEUE_URL: {
@@ -245,7 +245,7 @@ export const SETTINGS = {
     expected: 'a postgres: URL (postgres: alone means the database), or a redis: URL',
     fallback: 'postgres:',
     description:
-      'Where webhooks that have something to send wait for a worker. What is to be sent is in the database, so that whatever is lost here is queued again.',
+      'Queue of webhooks that have something to deliver. The deliveries themselves are in the database: a lost queue is filled again.',
     secret: true,
   },
   BLOB_URL: {
@@ -253,88 +253,87 @@ export const SETTINGS = {
     expected: 'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
     fallback: 'file:',
     description:
-      'Where uploads are kept: a folder, by default `uploads` in DATA_DIR, or a bucket of S3 or what speaks its protocol; credentials stand in the URL (`s3://key:secret@…`) or in the AWS environment.',
+      'Storage of uploads: a folder (default: `uploads` in DATA_DIR) or an S3-compatible bucket. Credentials come from the URL (`s3://key:secret@…`) or the AWS environment.',
     secret: true,
   },
   MASTER_KEY: {
     schema: z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/),
     expected: '32 random bytes in base64: make them with `openssl rand -base64 32`',
-    fallbackText: 'made and kept in DATA_DIR; required in production',
-    description: 'The secret that every personal field is encrypted under. Lost key, lost names: keep a copy apart from the data.',
+    fallbackText: 'created in DATA_DIR; required in production',
+    description: 'Key that encrypts all personal data. If you lose it, personal data is lost: keep a copy apart from the data.',
     secret: true,
   },
   INTERNAL_PORT: {
     ...port,
     fallback: '4100',
-    description: 'Where the command role listens for the other roles when it runs apart from them.',
+    description: 'Port on which the command role serves the other roles, if they run in other processes.',
   },
-  INTERNAL_HOST: { ...address, fallback: '127.0.0.1', description: 'The address of the machine that the other roles reach.' },
+  INTERNAL_HOST: { ...address, fallback: '127.0.0.1', description: 'Network address that INTERNAL_PORT listens on.' },
   COMMAND_URL: {
     schema: listOf((text) => (urlOf('http:', 'https:').safeParse(text).success ? text : undefined)),
     expected: 'http or https URLs, separated by commas',
     fallback: 'http://127.0.0.1:4100',
-    description:
-      'Where the other roles find the internal listener of the command role: one name whose addresses are its copies, or several, with commas between them.',
+    description: 'Internal URL of the command role: one host name for all replicas, or several URLs separated by commas.',
   },
   REQUIRE_IF_MATCH: {
     schema: z.enum(['off', 'on']),
     expected: 'off or on',
     fallback: 'off',
-    description: 'Whether a change by REST must say in `If-Match` which version it changes (else 428).',
+    description: 'Whether REST changes require `If-Match` with the version they change (else 428).',
   },
   RATE_LIMIT_URL: {
     schema: urlOf('memory:', ...postgres, 'redis:', 'rediss:'),
     expected: 'memory:, a postgres: URL (postgres: alone means the database), or a redis: URL',
     fallback: 'memory:',
-    description: 'Where rate limits are counted. Memory is for one process; several share PostgreSQL or, for many requests, Redis.',
+    description: 'Storage of rate limits. `memory:` is for one process; several share PostgreSQL or, under heavy load, Redis.',
     secret: true,
   },
-  RATE_LIMIT: { ...rate, fallback: '100', description: 'Units per second that a client with a token may take; a request costs one.' },
-  RATE_LIMIT_BURST: { ...rate, fallback: '2000', description: 'Units that it may take at once after a rest.' },
+  RATE_LIMIT: { ...rate, fallback: '100', description: 'Units per second for a client with a token. A request costs one unit.' },
+  RATE_LIMIT_BURST: { ...rate, fallback: '2000', description: 'Units that such a client can use at once after a pause.' },
   RATE_LIMIT_ANONYMOUS: {
     ...rate,
     fallback: '20',
-    description: 'Units per second that an address (IPv6: a /64) may take without a token.',
+    description: 'Units per second for an IP address (IPv6: a /64) without a token.',
   },
-  RATE_LIMIT_ANONYMOUS_BURST: { ...rate, fallback: '500', description: 'Units that it may take at once after a rest.' },
+  RATE_LIMIT_ANONYMOUS_BURST: { ...rate, fallback: '500', description: 'Units that such an address can use at once after a pause.' },
 
   PERSISTED_DOCUMENTS: {
     schema: z.enum(['off', 'apq', 'prefer', 'enforce']),
     expected: 'off, apq, prefer, or enforce',
     fallback: 'apq',
     description:
-      'GraphQL documents by name: never; by the hash of one sent before (apq); also by the id of one that `annals documents load` brought (prefer); only such (enforce).',
+      'GraphQL persisted documents: `off`; `apq` accepts the hash of a document sent before; `prefer` also accepts ids loaded by `annals documents load`; `enforce` accepts only those.',
   },
   INTROSPECTION: {
     schema: z.enum(['off', 'on']),
     expected: 'off or on',
-    fallbackText: 'on, in production off',
+    fallbackText: '`on`; in production `off`',
     description:
-      'Whether GraphQL tells its schema to everybody, and a browser at `/graphql` is shown GraphiQL. Tokens with the scope `read:schema` read it anyway.',
+      'Whether everybody may read the GraphQL schema, and browsers get GraphiQL at `/graphql`. Tokens with the scope `read:schema` may always read it.',
   },
-  GRAPHQL_TOKENS_MAX: { ...count, fallback: '2000', description: 'The longest GraphQL document, in tokens.' },
-  GRAPHQL_DEPTH_MAX: { ...count, fallback: '10', description: 'The deepest nesting of fields.' },
-  GRAPHQL_ALIASES_MAX: { ...count, fallback: '30', description: 'The most aliases of an operation.' },
-  GRAPHQL_DIRECTIVES_MAX: { ...count, fallback: '50', description: 'The most directives of an operation.' },
-  GRAPHQL_ROOT_FIELDS_MAX: { ...count, fallback: '20', description: 'The most fields at the root of an operation.' },
+  GRAPHQL_TOKENS_MAX: { ...count, fallback: '2000', description: 'Maximum length of a GraphQL document, in tokens.' },
+  GRAPHQL_DEPTH_MAX: { ...count, fallback: '10', description: 'Maximum nesting of fields.' },
+  GRAPHQL_ALIASES_MAX: { ...count, fallback: '30', description: 'Maximum number of aliases per operation.' },
+  GRAPHQL_DIRECTIVES_MAX: { ...count, fallback: '50', description: 'Maximum number of directives per operation.' },
+  GRAPHQL_ROOT_FIELDS_MAX: { ...count, fallback: '20', description: 'Maximum number of root fields per operation.' },
   GRAPHQL_COST_MAX: {
     ...count,
     fallback: '1000',
-    description: 'The most that an operation may cost: an object 1, a list as often what its item costs as it may have items.',
+    description: 'Maximum cost of an operation. An object costs 1; a list costs its page size times the cost of an item.',
   },
   GRAPHQL_COMPOSE: {
     schema: z.string().regex(/^[^=,\s]+=https?:\/\/\S+$|\.json$/),
     expected: 'services as name=url with commas between them, or the path of a JSON file',
     fallbackText: 'none',
     description:
-      'Other GraphQL services whose queries and mutations are served with ours: `reviews=https://reviews.example/graphql,…`, or a JSON file with `{ "reviews": { "url", "timeoutMs", "headers", "forwardHeaders", "prefix", "schemaFile" } }`. They see no header of the client that is not named in `forwardHeaders`.',
+      'Other GraphQL services to serve in the same schema: `reviews=https://reviews.example/graphql,…`, or a JSON file with `{ "reviews": { "url", "timeoutMs", "headers", "forwardHeaders", "prefix", "schemaFile" } }`. They receive only the client headers listed in `forwardHeaders`.',
     secret: true,
   },
   LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     expected: 'trace, debug, info, warn, error, fatal, or silent',
     fallback: 'info',
-    description: 'The least that is logged.',
+    description: 'Minimum level of log messages.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: urlOf('http:', 'https:').refine((text) => new URL(text).username === '' && new URL(text).search === '', {
@@ -343,21 +342,21 @@ export const SETTINGS = {
     expected: 'an http or https URL without a user, a password or a query, such as http://collector:4318',
     fallbackText: 'no traces',
     description:
-      'The OpenTelemetry collector that spans are sent to (OTLP over HTTP, at `/v1/traces` there). Set it once every process is of a release that has this setting.',
+      'OpenTelemetry collector for traces (OTLP over HTTP; spans go to `/v1/traces`). Set it once all processes run a release that has this setting.',
     secret: true,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: headers,
     expected: 'headers as name=value, separated by commas, with values percent-encoded',
     fallbackText: 'none',
-    description: 'What is sent with the spans, such as the key of whoever keeps them.',
+    description: 'Headers to send to the collector, such as an API key.',
     secret: true,
   },
   OTEL_SERVICE_NAME: {
     schema: z.string().regex(/^[\x21-\x7e]{1,100}$/),
     expected: '1 to 100 visible ASCII characters',
-    fallbackText: 'annals, of a single role annals-command and so on',
-    description: 'What the process is called in traces.',
+    fallbackText: '`annals`, or `annals-<role>` for a single role',
+    description: 'Service name in traces.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: z
@@ -365,65 +364,64 @@ export const SETTINGS = {
       .transform(numberIn(0, 1))
       .refine((share) => share !== undefined, { error: 'no share' }),
     expected: 'a number from 0 to 1',
-    fallbackText: '1, in production 0.1',
-    description: 'The share of the traces beginning here that is recorded; a trace that a request brings along is recorded if it says so.',
+    fallbackText: '`1`; in production `0.1`',
+    description: 'Share of new traces to record. A request that brings its own trace decides itself.',
   },
-  BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'The largest body of a request, in bytes.' },
-  HEADER_BYTES_MAX: { ...count, fallback: '8192', description: 'The largest request line and headers together, in bytes.' },
-  HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'How long a client may take to send its headers.' },
+  BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'Maximum size of a request body, in bytes.' },
+  HEADER_BYTES_MAX: { ...count, fallback: '8192', description: 'Maximum size of the request line and headers, in bytes.' },
+  HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'Timeout for receiving the request headers.' },
   REQUEST_TIMEOUT_MS: {
     ...count,
     fallback: '30000',
-    description: 'How long a client may take to send a whole request, and how long it may take nothing of the answer.',
+    description: 'Timeout for receiving a whole request, and for a client that stops reading the response.',
   },
-  CONNECTIONS_MAX: { ...count, fallback: '10000', description: 'How many clients may be connected at once.' },
+  CONNECTIONS_MAX: { ...count, fallback: '10000', description: 'Maximum number of client connections.' },
   REQUESTS_MAX: {
     ...count,
     fallback: '1000',
-    description:
-      'How many requests a process may have in the works at once, streams not counted; more are refused (503) until there is room.',
+    description: 'Maximum number of concurrent requests per process, without streams. More are refused with 503.',
   },
   CLIENT_BYTES_MAX: {
     ...count,
     fallback: '268435456',
     description:
-      'How much of bodies that are still coming, and of answers that are not taken yet, may wait in a process; beyond it, whoever has kept it waiting for longest is cut off.',
+      'Maximum memory, in bytes, for unfinished request bodies and unread responses per process. Beyond it, the client that has stalled longest is disconnected.',
   },
   EVENT_LOOP_LAG_MAX_MS: {
     ...count,
     fallback: '500',
-    description: 'How late a process may steadily be, by its event loop; while it is later, it refuses requests (503).',
+    description: 'Event loop lag above which a process refuses requests (503).',
   },
   STREAMS_PER_OWNER_MAX: {
     ...count,
     fallback: '100',
     description:
-      'How many streams of events (`/events`, subscriptions of GraphQL) a user, or an address without a token, may have open at each process.',
+      'Maximum number of open streams (`/events`, GraphQL subscriptions) per process, for a user or for an address without a token.',
   },
   STREAM_HEARTBEAT_MS: {
     // Each time, every stream is looked at.
     schema: integer(100, 3_600_000),
     expected: 'a whole number from 100 to 3600000',
     fallback: '15000',
-    description: 'How often a silent stream of events is told that it lives, and how far it is: less than what proxies wait for.',
+    description: 'Interval of heartbeats on idle streams. Keep it below the idle timeout of your proxies.',
   },
   STREAM_BUFFER_BYTES_MAX: {
     ...count,
     fallback: '1048576',
-    description: 'How much may wait for the reader of a stream of events; one that is slower is told so, closed, and may go on from there.',
+    description: 'Maximum buffered bytes per stream. A slower subscriber is told so and disconnected, and can resume.',
   },
-  WEBHOOKS_PER_OWNER_MAX: { ...count, fallback: '50', description: 'How many webhooks a user may have.' },
+  WEBHOOKS_PER_OWNER_MAX: { ...count, fallback: '50', description: 'Maximum number of webhooks per user.' },
   WEBHOOK_CONCURRENCY: {
     schema: integer(1, 10_000),
     expected: 'a whole number from 1 to 10000',
     fallback: '256',
-    description: 'To how many webhooks each process of the dispatcher sends at once.',
+    description: 'Maximum number of webhooks that a dispatcher process delivers to at the same time.',
   },
   WEBHOOK_KEEP_DAYS: {
     schema: integer(1, 3_650),
     expected: 'a whole number from 1 to 3650',
     fallback: '30',
-    description: 'How many days a delivery is kept, with its attempts, after it has arrived or was given up.',
+    description: 'Retention of deliveries and their attempts after success or dead letter, in days.',
   },
   WEBHOOK_ALLOW_CIDRS: {
     schema: z
@@ -431,26 +429,27 @@ export const SETTINGS = {
       .transform(() => [])
       .or(listOf(parseRange)),
     expected: 'none, or addresses and ranges such as 10.1.0.0/16,fd00::/8, separated by commas',
-    fallbackText: '127.0.0.0/8,::1, in production none',
-    description: 'Inside addresses that webhooks may be sent to all the same; every other one is refused, however it is written or found.',
+    fallbackText: '`127.0.0.0/8,::1`; in production `none`',
+    description: 'Private address ranges that webhooks may target. All other private addresses are refused, also after DNS resolution.',
   },
   WEBHOOK_PORTS: {
     schema: z.literal('any').or(listOf(portNumber)),
     expected: 'any, or port numbers separated by commas',
-    fallbackText: 'any, in production 80,443',
-    description: 'The ports that webhooks may be sent to.',
+    fallbackText: '`any`; in production `80,443`',
+    description: 'Ports that webhooks may target.',
   },
   WEBHOOK_TIMEOUT_MS: {
     schema: integer(100, 600_000),
     expected: 'a whole number from 100 to 600000',
     fallback: '15000',
-    description: 'How long an attempt to deliver may take in all, from looking up the name to the end of the answer.',
+    description: 'Timeout of a delivery attempt, from DNS lookup to the end of the response.',
   },
   WEBHOOK_RETRY_SCHEDULE: {
     schema: listOf(numberIn(0, WEEK_S)),
     expected: `seconds from 0 to ${WEEK_S}, separated by commas`,
     fallback: '5,300,1800,7200,18000,36000,50400,72000,86400',
-    description: 'After how many seconds a delivery that failed is tried again, each time, give or take a fifth; then it is a dead letter.',
+    description:
+      'Delays before the retries of a failed delivery, in seconds, each varied by up to 20 %. After the last one, the delivery is a dead letter.',
   },
   WEBHOOK_DISABLE_AFTER_HOURS: {
     schema: z
@@ -459,20 +458,20 @@ export const SETTINGS = {
       .refine((hours) => hours !== undefined, { error: 'no number of hours' }),
     expected: `hours from 0 to ${YEAR_H}`,
     fallback: '120',
-    description: 'After how many hours of nothing but failures a webhook is disabled.',
+    description: 'Hours of continuous failure after which a webhook is disabled.',
   },
   DRAIN_MS: {
     schema: integer(100, 600_000),
     expected: 'a whole number from 100 to 600000',
     fallback: '10000',
-    description: 'How long a process that was told to stop may take to finish what it has begun.',
+    description: 'Shutdown timeout: how long a process may take to finish open requests.',
   },
   DRAIN_NOTICE_MS: {
     schema: integer(0, 600_000),
     expected: 'a whole number from 0 to 600000',
-    fallbackText: '0, in production 2000',
+    fallbackText: '`0`; in production `2000`',
     description:
-      'How much of DRAIN_MS (half of it at most) a process still takes requests for, while `/readyz` says that it stops, so that whoever balances sends them elsewhere.',
+      'First part of DRAIN_MS (at most half), in which a stopping process still accepts requests while `/readyz` fails, so that load balancers remove it first.',
   },
 } as const satisfies Record<string, Setting>;
 

@@ -17,6 +17,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
     'Run it',
     [
       'deployment',
+      'settings',
       'kubernetes',
       'postgresql',
       'operations',
@@ -50,6 +51,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'hatches',
       'planted',
       'dependencies',
+      'contributing',
     ],
   ],
 ];

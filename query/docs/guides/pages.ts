@@ -1,10 +1,9 @@
 import { html } from '#shared/html.ts';
-import { settingsTable } from '#shared/process/settings.ts';
 import type { Asset } from '../../pages/asset.ts';
 import type { Assets } from '../assets.ts';
 import { type DocsPage, type Group, hrefFrom } from '../page.ts';
 import { CHANGELOG, type Example, type Guide, readExamples, readShelves } from './library.ts';
-import { addressOnSite, examplePath, guidePath, SETTINGS_PATH } from './links.ts';
+import { addressOnSite, examplePath, guidePath } from './links.ts';
 import { codeBlock, type Picture, renderMarkdown } from './markdown.ts';
 
 /** The texts of `docs/`, as they are in the repository. */
@@ -50,17 +49,3 @@ ${codeBlock(text)}`,
     sections: [],
   }),
 });
-
-const SETTINGS_TEXT = `# Settings
-
-Environment variables; all have defaults. A wrong one is refused at the start in one sentence. \`npm run annals -- settings\` prints this table.
-Those that hold secrets can also come from a file: \`MASTER_KEY_FILE=/run/secrets/master_key\`.
-
-${settingsTable()}
-`;
-
-export const settingsPage: DocsPage = {
-  path: SETTINGS_PATH,
-  title: 'Settings',
-  content: () => renderMarkdown(SETTINGS_TEXT, { resolve: () => undefined }),
-};
