@@ -1,6 +1,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Assets } from './assets.ts';
 import { type Content, type DocsPage, type Group, hrefFrom, type Section } from './page.ts';
+import { INDEX_PATH } from './search/index.ts';
 
 export const START_PATH = '/docs';
 
@@ -20,12 +21,13 @@ export const documentOf = (page: DocsPage, content: Content, { groups, assets }:
 <link rel="icon" href="data:,">
 ${['docs.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${href(assets.named(name).path)}">`)}
 ${(page.early ?? []).map((name) => html`<script type="module" async blocking="render" src="${href(assets.named(name).path)}"></script>`)}
-${['navigation.js', ...(page.scripts ?? [])].map((name) => html`<script type="module" src="${href(assets.named(name).path)}"></script>`)}
+${['navigation.js', 'search.js', 'copy.js', ...(page.scripts ?? [])].map((name) => html`<script type="module" src="${href(assets.named(name).path)}"></script>`)}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <p class="brand"><a href="${href(START_PATH)}">Annals <span>docs</span></a></p>
+${searchField(href, assets)}
 <p class="elsewhere"><a href="${href('/console')}">Console</a> <a href="${href('/graphql')}">GraphiQL</a> <a href="${href('/openapi.json')}">openapi.json</a></p>
 </header>
 <details class="menu"><summary>Pages</summary><nav aria-label="Pages">${menu}</nav></details>
@@ -40,6 +42,18 @@ ${content.body}
 `;
   return text.toString();
 };
+
+/** There only if scripts run. */
+const searchField = (
+  href: (to: string) => string,
+  assets: Assets,
+): Html => html`<search class="site-search" data-root="${href('/')}" data-index="${href(INDEX_PATH)}"
+data-library="${href(assets.named('minisearch.js').path)}">
+<label for="site-search">Search</label>
+<input id="site-search" type="search" autocomplete="off" spellcheck="false" placeholder="Search (press /)">
+<p role="status"></p>
+<ol hidden></ol>
+</search>`;
 
 const menuOf = (shown: DocsPage, sections: readonly Section[], groups: readonly Group[]): Html =>
   html`${groups.map(

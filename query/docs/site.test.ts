@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+import MiniSearch, { type AsPlainObject, type Options } from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -8,6 +9,7 @@ import { SETTINGS } from '#shared/process/settings.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
+import { problemCodesOf } from '../openapi/problems.ts';
 import { readAssets } from './assets.ts';
 import { guidePath } from './guides/links.ts';
 import { docsRoutes } from './routes.ts';
@@ -87,6 +89,12 @@ describe('what there is, is on the site', () => {
     expect(untitled?.pages.map(({ title }) => title)).toEqual(['Changes']);
   });
 
+  test('every code of a problem, those of the domain too, with an address of its own', () => {
+    const codes = problemCodesOf(publishing);
+    expect(codes).toContain('article_not_published');
+    expect(codes.filter((code) => !idsIn(page('/docs/errors')).has(code))).toEqual([]);
+  });
+
   test('every setting', () => {
     for (const name of Object.keys(SETTINGS)) expect(page('/docs/settings')).toContain(`<code>${name}</code>`);
   });
@@ -152,6 +160,30 @@ test.each([
 ])('%s %s is answered by %i', async (method, path, status, location) => {
   const response = await get(path, { method });
   expect([response.status, response.headers.get('location')]).toEqual([status, location]);
+});
+
+test('an unknown page is a page for browsers, and a problem for programs', async () => {
+  const html = await get('/docs/guides/unknown', { headers: { Accept: 'text/html,*/*;q=0.8' } });
+  expect([html.status, html.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(await html.text()).toContain('<h1>Not found</h1>');
+  const json = await get('/docs/guides/unknown', { headers: { Accept: '*/*' } });
+  expect([json.status, json.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+});
+
+test('the search finds what is on any page by parts of words, in the heading first', async () => {
+  const response = await get('/docs/search-index');
+  expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+  const { index: kept, options } = (await response.json()) as { index: AsPlainObject; options: Options };
+  const index = MiniSearch.loadJS(kept, options);
+  const found = (words: string) => index.search(words).map(({ path }) => path as string);
+  expect(found('version mismatch')[0]).toBe('/docs/errors#version_mismatch');
+  expect(found('idempot').length).toBeGreaterThan(3);
+  expect(found('patch articles articleId').slice(0, 3)).toContain('/docs/rest#/Articles/editArticle');
+  expect(found('article.published')).toContain('/docs/events#article.published');
+  expect(found('WEBHOOK_TIMEOUT_MS')).toContain('/docs/settings#settings');
+  expect(found('no such thing as zyzzyva')).toEqual([]);
+  const known = new Set([...pages].flatMap(([path, html]) => [path, ...[...idsIn(html)].map((id) => `${path}#${id}`)]));
+  expect(found('event').filter((path) => !known.has(path))).toEqual([]);
 });
 
 test('the image has the texts', () => {

@@ -1,5 +1,6 @@
 import type { OpenApiOptions } from '../openapi/document.ts';
 import type { Assets } from './assets.ts';
+import { errorsPage } from './errors/page.ts';
 import { eventsPage } from './events/page.ts';
 import { graphqlPage } from './graphql/page.ts';
 import { examplePages, guideGroups } from './guides/pages.ts';
@@ -17,10 +18,11 @@ export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Gr
       restPage(assets, options),
       graphqlPage(options.domain),
       eventsPage(options.domain),
+      errorsPage(options.domain),
       verificationPage(options.domain),
     ],
   },
-  ...guideGroups(assets),
+  ...guideGroups(assets, new URL(options.publicUrl).origin),
   { title: 'Examples', pages: examplePages() },
 ];
 

@@ -1,14 +1,11 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
-import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { takesPreference } from '#shared/rest/writes/preference.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
-import { titleOf } from './problems.ts';
+import { problemCodesOf, titleOf } from './problems.ts';
 
 /** Every schema of a name: those that the operations refer to, and those of what no operation has a schema for. */
 export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObject => {
@@ -17,23 +14,12 @@ export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObje
     const example = examples[name];
     return [name, example === undefined ? schema : { ...schema, examples: [example] }] as const;
   });
-  return { ...Object.fromEntries(named), PageLinks, Problem: problemSchema(codesOf(domain)) } as JsonObject;
+  return { ...Object.fromEntries(named), PageLinks, Problem: problemSchema(problemCodesOf(domain)) } as JsonObject;
 };
 
 /** Every problem, for the answers that it stands in. */
 export const problemExamples = (domain: Domain): JsonObject =>
-  Object.fromEntries(codesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]));
-
-/** The kernel's own, and those that follow from the names of the domain. */
-const codesOf = (domain: Domain): readonly ProblemCode[] => {
-  const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
-  const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(([, { refusals = [], parameters = {} }]) => [
-    ...refusals,
-    ...Object.values(parameters).map(({ absent }) => absent),
-  ]);
-  return [...new Set([...own, ...derived, ...ofOperations])];
-};
+  Object.fromEntries(problemCodesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]));
 
 const exampleOf = (code: ProblemCode, title = describeProblem(code).title): JsonObject => {
   const { status } = describeProblem(code);

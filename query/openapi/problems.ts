@@ -1,8 +1,10 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
-import { deleted, notFound } from '#shared/rejection.ts';
+import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** What any request can come to: a token is looked at wherever there is one. */
@@ -67,6 +69,17 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   deleteClient: ['client_built_in'],
   rotateClientSecret: ['client_built_in', 'client_without_secret'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
+};
+
+/** The kernel's own, and those that follow from the names of the domain. */
+export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
+  const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+  const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
+  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(([, { refusals = [], parameters = {} }]) => [
+    ...refusals,
+    ...Object.values(parameters).map(({ absent }) => absent),
+  ]);
+  return [...new Set([...own, ...derived, ...ofOperations])];
 };
 
 /** What a refusal says, as its author does. */

@@ -5,6 +5,9 @@ import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';
 import { namesOf } from './request-span.ts';
 
+/** The page of the documentation that explains each code. */
+export const ERRORS_PATH = '/docs/errors';
+
 /** The last route: nothing has answered. */
 export const refuseUnknownPath: RequestHandler = () => {
   throw new HttpProblem('not_found');
@@ -33,7 +36,8 @@ export const answerErrors =
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
     const challenge = challengeFor(request, error);
     const all = challenge === undefined ? headers : { ...headers, 'WWW-Authenticate': challenge };
-    response.status(status).set(all).set('Cache-Control', 'no-store').type('application/problem+json');
+    const help = `<${ERRORS_PATH}#${body.code}>; rel="help"`;
+    response.status(status).set(all).set({ 'Cache-Control': 'no-store', Link: help }).type('application/problem+json');
     response.send(JSON.stringify({ ...body, requestId: names.requestId }));
   };
 

@@ -42,6 +42,7 @@ test('a refusal is answered as problem+json with its details and the request id'
   expect(response.status).toBe(403);
   expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="write:articles"');
+  expect(response.headers.get('link')).toBe('</docs/errors#insufficient_scope>; rel="help"');
   expect(await response.json()).toMatchObject({ code: 'insufficient_scope', details: { scope: 'write:articles' }, requestId: 'mine-1' });
 });
 

@@ -12,6 +12,7 @@ const PAGES = [
   ['/docs/rest', 'REST'],
   ['/docs/graphql', 'GraphQL'],
   ['/docs/events', 'Events'],
+  ['/docs/errors', 'Errors'],
   ['/docs/webhook-verification', 'Verifying webhooks'],
   ['/docs/settings', 'Settings'],
   ['/docs/guides/changes', 'Following changes'],
@@ -88,5 +89,44 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
       await page.goto(`${docs.url}/docs/events`);
       await page.getByRole('heading', { name: 'article.published' }).waitFor();
       expect(await page.getByLabel('Find a type or a field').isVisible()).toBe(false);
+    }));
+
+  test.each(SIZES)('on a %s one searches all pages, by keyboard alone', (size, options) =>
+    docs.visit(options, async (page) => {
+      await page.goto(`${docs.url}/docs/guides/changes`);
+      await page.keyboard.press('/');
+      const search = page.getByLabel('Search', { exact: true });
+      expect(await page.evaluate('document.activeElement.id')).toBe('site-search');
+      await page.keyboard.type('zyzzyva');
+      await page.getByText('Nothing found').waitFor();
+      await search.fill('version mism');
+      await page.getByText(/^\d+ found$/).waitFor();
+      await picture(page, `docs-search-${size}`);
+      await expectAccessible(page);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/docs/errors#version_mismatch');
+      await page.keyboard.press('/');
+      await page.keyboard.type('webhook');
+      await page.locator('.site-search li').first().waitFor();
+      await page.keyboard.press('Escape');
+      expect(await search.inputValue()).toBe('');
+    }),
+  );
+
+  test('a block of code is copied by its button', () =>
+    docs.visit({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+      await page.goto(`${docs.url}/docs/guides/contributing`);
+      await page.getByRole('button', { name: 'Copy' }).first().click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^npm run check /);
+    }));
+
+  test('an unknown address is a page with the search', () =>
+    docs.visit(DESKTOP, async (page) => {
+      // What a browser says of every 404 is no fault of the page.
+      const response = await page.request.get(`${docs.url}/docs/guides/unknown`, { headers: { Accept: 'text/html' } });
+      await page.setContent(await response.text());
+      await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
     }));
 });

@@ -6,7 +6,12 @@ type Surroundings = {
   /** Where a link leads; undefined where it leads to what is not on the site. */
   resolve(href: string): string | undefined;
   pictureOf?(href: string): Picture;
+  /** The address of this installation, for the examples. */
+  readonly origin?: string;
 };
+
+/** By which the texts name an installation. */
+const EXAMPLE_ORIGIN = 'http://localhost:4000';
 
 /** With its size, so that nothing moves when it comes. */
 export type Picture = { readonly address: string; readonly width: number; readonly height: number };
@@ -37,12 +42,16 @@ export const renderLine = (text: string): Html => ownMarkup(inline.parseInline(t
 /** Code, which scrolls by itself where it is too wide. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-const rendererFor = ({ resolve, pictureOf }: Surroundings, idOf: (heading: Tokens.Heading) => string): RendererObject => ({
+const rendererFor = (
+  { resolve, pictureOf, origin = EXAMPLE_ORIGIN }: Surroundings,
+  idOf: (heading: Tokens.Heading) => string,
+): RendererObject => ({
   html: ({ text }) => html`${text}`.toString(),
   code({ text, lang = '' }) {
     // After the language, the file that it stands in.
     const [, file] = lang.split(' ');
-    return `${file === undefined ? codeBlock(text) : html`<p class="source"><code>${file}</code></p>${codeBlock(text)}`}\n`;
+    const here = text.replaceAll(EXAMPLE_ORIGIN, origin);
+    return `${file === undefined ? codeBlock(here) : html`<p class="source"><code>${file}</code></p>${codeBlock(here)}`}\n`;
   },
   heading(heading) {
     const content = ownMarkup(this.parser.parseInline(heading.tokens));

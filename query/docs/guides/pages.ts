@@ -7,13 +7,14 @@ import { addressOnSite, examplePath, guidePath } from './links.ts';
 import { codeBlock, type Picture, renderMarkdown } from './markdown.ts';
 
 /** The texts of `docs/`, as they are in the repository. */
-export const guideGroups = (assets: Assets): readonly Group[] =>
-  readShelves().map(({ title, guides }) => ({ title, pages: guides.map((guide) => guidePage(guide, assets)) }));
+export const guideGroups = (assets: Assets, origin: string): readonly Group[] =>
+  readShelves().map(({ title, guides }) => ({ title, pages: guides.map((guide) => guidePage(guide, assets, origin)) }));
 
-const guidePage = ({ name, title, text }: Guide, assets: Assets): DocsPage => {
+const guidePage = ({ name, title, text }: Guide, assets: Assets, origin: string): DocsPage => {
   const path = guidePath(name);
   const folder = name === CHANGELOG ? '' : 'docs';
   const surroundings = {
+    origin,
     resolve: (href: string) => resolve(href, { path, folder }),
     pictureOf: (href: string) => pictureOf(assets.named(href), path),
   };

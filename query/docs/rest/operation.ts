@@ -19,7 +19,7 @@ export const operationEntry = (
   operation: Operation,
   description: Description,
 ): Html => html`<details class="operation" data-operation="${operation.operationId}" data-name="${namesOf(operation)}">
-<summary><h3><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> <code>${pathText(operation.path)}</code> <span class="summary">${operation.summary}</span></h3></summary>
+<summary><h3 data-anchor="${operationId(operation)}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> <code>${pathText(operation.path)}</code> <span class="summary">${operation.summary}</span></h3></summary>
 <p class="demand" id="${operationId(operation)}">${renderLine(operation.description)} <a href="#${operationId(operation)}" aria-label="Link to “${operation.summary}”">Link</a></p>
 <p class="try"><button type="button" aria-label="Try it: ${operation.summary}">Try it</button> <span role="status"></span></p>
 <div class="told">
