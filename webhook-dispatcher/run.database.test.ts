@@ -1,6 +1,7 @@
 // Over 200 lines, because every way in which a run ends is tried on the one dispatcher that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
+import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
@@ -201,6 +202,9 @@ test('a receiver that is down shows in the health of its webhook, and what is du
     pausedUntil: expect.any(String),
     backlog: { due: 12, oldestAt: expect.any(String), dead: 0 },
   });
+  const counted = await countWebhooks(given.pool);
+  expect(counted.failing).toBeGreaterThan(0);
+  expect(counted.failingSince?.toISOString()).toBe(paused?.failingSince);
   const filter = { state: undefined, type: undefined, since: undefined, until: undefined };
   const shown = await listDeliveries(
     given.pool,
@@ -223,4 +227,5 @@ test('a receiver that is down shows in the health of its webhook, and what is du
     ...{ lastSuccessAt: expect.any(String), lastFailure: { status: 503 }, failingSince: null, failuresInRow: 0, pausedUntil: null },
     backlog: { due: 0, oldestAt: null, dead: 0 },
   });
+  expect(await countWebhooks(given.pool)).toMatchObject({ failing: counted.failing - 1 });
 });

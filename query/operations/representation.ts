@@ -29,7 +29,7 @@ export const representStanding = (
       isRunning,
     })),
     consequences,
-    webhooks,
+    webhooks: { ...webhooks, failingSince: webhooks.failingSince?.toISOString() ?? null },
     _links: {
       self: { href: '/operations' },
       samples: { href: '/operations/samples' },

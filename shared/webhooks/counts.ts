@@ -18,9 +18,12 @@ export type WebhookCounts = {
   readonly enabled: number;
   readonly due: number;
   readonly dead: number;
+  /** Enabled endpoints whose last attempt failed, and since when the first of them fails. */
+  readonly failing: number;
+  readonly failingSince: Date | null;
 };
 
-const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0 };
+const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null };
 
 /** Of all webhooks, as far as they are planned for. */
 export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
@@ -29,6 +32,8 @@ export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
     `select
        (select count(*) from webhook_ledger.endpoint where status <> 'deleted') as endpoints,
        (select count(*) from webhook_ledger.endpoint where status = 'enabled') as enabled,
+       (select count(*) from webhook_ledger.endpoint where status = 'enabled' and failing_since is not null) as failing,
+       (select min(failing_since) from webhook_ledger.endpoint where status = 'enabled') as "failingSince",
        (select count(*) from (select from webhook_ledger.delivery where state = 'dead' limit ${COUNTED_MAX}) counted) as dead`,
   );
   return { ...NONE, ...rows[0], due: await countDue(pool) };

@@ -156,12 +156,12 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
 
     test('the overview tells how everything is, now and over time', { timeout: TEST_MS }, async () => {
       await go('Overview');
-      await page.getByText('Everything flows.').waitFor();
+      await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
       await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
       await page.getByRole('cell', { name: 'projector' }).waitFor();
       await page.reload();
-      await page.getByText('Everything flows.').waitFor();
+      await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
       await expectStill(page, 0.01);
       await look('overview');

@@ -1,47 +1,93 @@
 import { expect, test } from 'vitest';
+import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { findingsOf } from './health.ts';
 
-const well = {
+const well: OperationsStatus = {
   at: '2026-11-21T10:15:00.000Z',
   log: { cursor: 'a-1' },
   readModel: { cursor: 'a-1', behindSeconds: 0, parked: 0, skipped: 0, bytes: 0, isOfThisRelease: true, rebuild: null },
   followers: [{ name: 'projector', cursor: 'a-1', behindSeconds: 0.4, isRunning: true }],
   consequences: { parked: 0, skipped: 0, oldestSeconds: null },
-  webhooks: { endpoints: 0, enabled: 0, due: 0, dead: 0 },
+  webhooks: { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null },
   _links: {},
 };
 
+const proven: AuditStatus = {
+  log: { cursor: 'a-1' },
+  chain: { count: 1, cursor: 'a-1', head: 'h' },
+  signed: null,
+  unproven: { events: 0, since: null },
+  readModel: { cursor: 'a-1' },
+  verified: { count: 1, cursor: 'a-1', began: well.at, finished: well.at, differences: 0 },
+  differences: [],
+  problem: null,
+  parked: 0,
+};
+
+const found = (status: Partial<OperationsStatus> = {}, audit: Partial<AuditStatus> = {}) =>
+  findingsOf({ status: { ...well, ...status }, audit: { ...proven, ...audit } });
+
 test('where all is well, there is nothing to say', () => {
-  expect(findingsOf(well)).toEqual([]);
+  expect(found()).toEqual([]);
 });
 
 test('a follower that no process has is no trouble as long as it misses nothing', () => {
-  expect(findingsOf({ ...well, followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] })).toEqual([]);
+  expect(found({ followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] })).toEqual([]);
 });
 
 test.each([
   ['an item is parked', { readModel: { ...well.readModel, parked: 1 } }, 'bad', /^1 item cannot be read/],
   [
-    'a consequence of a deletion is parked',
+    'a reaction failed',
     { consequences: { parked: 2, skipped: 0, oldestSeconds: 95 } },
     'bad',
-    /^2 consequences of deletions could not be carried out, for 1 min 35 s now/,
+    /^2 reactions failed and will be retried. The oldest failed 1 min 35 s ago/,
   ],
   ['the tables are of another release', { readModel: { ...well.readModel, isOfThisRelease: false } }, 'bad', /projection rebuild/],
   [
     'a follower is late',
     { followers: [{ name: 'chain', cursor: 'a-1', behindSeconds: 95, isRunning: true }] },
     'warn',
-    /chain is 1 min 35 s behind/,
+    /^chain lags by 1 min 35 s/,
   ],
-  ['a follower stands still', { followers: [{ name: 'chain', cursor: 'a-1', behindSeconds: 95, isRunning: false }] }, 'bad', /no process/],
-  ['deliveries were given up', { webhooks: { ...well.webhooks, dead: 2 } }, 'warn', /^2 webhook deliveries were given up/],
-  ['a rebuild is under way', { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } }, 'warn', /rebuild/],
+  [
+    'a follower stands still',
+    { followers: [{ name: 'chain', cursor: 'a-1', behindSeconds: 95, isRunning: false }] },
+    'bad',
+    /does not run in any process/,
+  ],
+  ['deliveries were given up', { webhooks: { ...well.webhooks, dead: 2 } }, 'warn', /^2 webhook deliveries used up all attempts/],
+  [
+    'an endpoint fails',
+    { webhooks: { ...well.webhooks, failing: 1, failingSince: '2026-11-21T09:15:00.000Z' } },
+    'bad',
+    /^1 webhook endpoint fails\. The first began to fail 1 h ago\.$/,
+  ],
+  ['a rebuild is under way', { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } }, 'warn', /being rebuilt/],
 ])('that %s is told', (_, change, tone, text) => {
-  expect(findingsOf({ ...well, ...change })).toEqual([expect.objectContaining({ tone, text: expect.stringMatching(text) })]);
+  expect(found(change)).toEqual([expect.objectContaining({ tone, text: expect.stringMatching(text) })]);
+});
+
+test.each([
+  ['heads cannot be published', { problem: 'The disk is full.' }, 'bad', /outside the database: The disk is full\.$/],
+  [
+    'no head was signed for long',
+    { unproven: { events: 3, since: '2026-11-21T10:00:00.000Z' } },
+    'warn',
+    /^3 events have had no signed head for 15 min/,
+  ],
+  [
+    'the verification found a difference',
+    { verified: { ...proven.verified, differences: 1 } as AuditStatus['verified'] },
+    'bad',
+    /found 1 difference\.$/,
+  ],
+] as const)('that %s is told', (_, change, tone, text) => {
+  expect(found({}, change)).toEqual([expect.objectContaining({ tone, text: expect.stringMatching(text) })]);
 });
 
 test('the worst comes first', () => {
-  const both = { ...well, webhooks: { ...well.webhooks, dead: 1 }, readModel: { ...well.readModel, parked: 2 } };
-  expect(findingsOf(both).map(({ tone }) => tone)).toEqual(['bad', 'warn']);
+  const both = { webhooks: { ...well.webhooks, dead: 1 }, readModel: { ...well.readModel, parked: 2 } };
+  expect(found(both).map(({ tone }) => tone)).toEqual(['bad', 'warn']);
 });

@@ -1,42 +1,113 @@
+import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { plural, spanText } from '../format.ts';
 
 export type Finding = { readonly tone: 'bad' | 'warn'; readonly text: string; readonly href?: string; readonly linkText?: string };
 
-/** Further behind than this, somebody should look. */
-const BEHIND_WARN_S = 10;
+export type Seen = { readonly status: OperationsStatus; readonly audit: AuditStatus };
 
-/** What an operator should know of, the worst first; nothing where all is well. */
-export const findingsOf = ({ readModel, followers, consequences, webhooks }: OperationsStatus): readonly Finding[] => {
-  const findings: Finding[] = [];
-  if (readModel.parked > 0) {
-    const text = `${plural(readModel.parked, 'item')} cannot be read, because of an event that cannot be taken in.`;
-    findings.push({ tone: 'bad', text, href: '/console/parked', linkText: 'See what is parked' });
-  }
-  if (consequences.parked > 0) {
-    const what = plural(consequences.parked, 'consequence of a deletion', 'consequences of deletions');
-    const text = `${what} could not be carried out, for ${spanText(consequences.oldestSeconds ?? 0)} now.`;
-    findings.push({ tone: 'bad', text, href: '/console/parked', linkText: 'See what is parked' });
-  }
-  if (!readModel.isOfThisRelease) {
-    findings.push({
-      tone: 'bad',
-      text: 'The tables of the read model are those of another release: run npm run annals -- projection rebuild.',
-    });
-  }
-  for (const { name, behindSeconds, isRunning } of followers) {
-    if (!isRunning && isLate(behindSeconds)) {
-      findings.push({ tone: 'bad', text: `${name} stands still: no process has it in hand. Start one.` });
-    } else if (isLate(behindSeconds)) {
-      findings.push({ tone: 'warn', text: `${name} is ${spanText(behindSeconds ?? 0)} behind.` });
-    }
-  }
-  if (webhooks.dead > 0) {
-    const text = `${plural(webhooks.dead, 'webhook delivery was', 'webhook deliveries were')} given up.`;
-    findings.push({ tone: 'warn', text, href: '/console/webhooks', linkText: 'See the webhooks' });
-  }
-  if (readModel.rebuild !== null) findings.push({ tone: 'warn', text: 'A rebuild of the read model is under way.' });
-  return findings.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
+type Check = { readonly name: string; find(seen: Seen): readonly Finding[] };
+
+/** A longer lag needs somebody’s attention. */
+const LAG_WARN_S = 10;
+/** Heads are signed each minute, unless a setting says otherwise. */
+const UNPROVEN_WARN_S = 600;
+const MS_PER_SECOND = 1_000;
+
+const PARKED = { href: '/console/parked', linkText: 'See what is parked' } as const;
+const WEBHOOKS = { href: '/console/webhooks', linkText: 'See the webhooks' } as const;
+const PROOF = { href: '/console/proof', linkText: 'See the proof' } as const;
+
+const CHECKS: readonly Check[] = [
+  {
+    name: 'all items can be read',
+    find: ({ status: { readModel } }) =>
+      readModel.parked === 0
+        ? []
+        : [{ tone: 'bad', text: `${plural(readModel.parked, 'item')} cannot be read, because an event cannot be applied.`, ...PARKED }],
+  },
+  {
+    name: 'all reactions ran',
+    find: ({ status: { consequences } }) =>
+      consequences.parked === 0
+        ? []
+        : [
+            {
+              tone: 'bad',
+              text: `${plural(consequences.parked, 'reaction')} failed and will be retried. The oldest failed ${spanText(consequences.oldestSeconds ?? 0)} ago.`,
+              ...PARKED,
+            },
+          ],
+  },
+  {
+    name: 'the read model is of this release',
+    find: ({ status: { readModel } }) => [
+      ...(readModel.isOfThisRelease
+        ? []
+        : [
+            {
+              tone: 'bad' as const,
+              text: 'The tables of the read model are those of another release: run npm run annals -- projection rebuild.',
+            },
+          ]),
+      ...(readModel.rebuild === null ? [] : [{ tone: 'warn' as const, text: 'The read model is being rebuilt.' }]),
+    ],
+  },
+  { name: 'no follower lags', find: ({ status: { followers } }) => followers.flatMap(lagOf) },
+  {
+    name: 'all webhook endpoints accept deliveries',
+    find: ({ status: { at, webhooks } }) => {
+      if (webhooks.failing === 0) return [];
+      const since =
+        webhooks.failingSince === null ? '' : ` The first began to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
+      return [
+        { tone: 'bad', text: `${plural(webhooks.failing, 'webhook endpoint fails', 'webhook endpoints fail')}.${since}`, ...WEBHOOKS },
+      ];
+    },
+  },
+  {
+    name: 'there are no dead letters',
+    find: ({ status: { webhooks } }) =>
+      webhooks.dead === 0
+        ? []
+        : [{ tone: 'warn', text: `${plural(webhooks.dead, 'webhook delivery', 'webhook deliveries')} used up all attempts.`, ...WEBHOOKS }],
+  },
+  {
+    name: 'signed heads are published',
+    find: ({ status: { at }, audit: { problem, unproven } }) => {
+      if (typeof problem === 'string')
+        return [{ tone: 'bad', text: `Signed heads cannot be written outside the database: ${problem}`, ...PROOF }];
+      const seconds = unproven.since === null || unproven.events === 0 ? 0 : secondsBetween(unproven.since, at);
+      if (seconds <= UNPROVEN_WARN_S) return [];
+      return [
+        {
+          tone: 'warn',
+          text: `${plural(unproven.events, 'event has', 'events have')} had no signed head for ${spanText(seconds)}.`,
+          ...PROOF,
+        },
+      ];
+    },
+  },
+  {
+    name: 'the verification found no differences',
+    find: ({ audit: { verified } }) =>
+      verified === null || verified.differences === 0
+        ? []
+        : [{ tone: 'bad', text: `The background verification found ${plural(verified.differences, 'difference')}.`, ...PROOF }],
+  },
+];
+
+export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
+
+/** What needs an operator, the worst first; empty if every check passes. */
+export const findingsOf = (seen: Seen): readonly Finding[] =>
+  CHECKS.flatMap(({ find }) => find(seen)).toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
+
+const lagOf = ({ name, behindSeconds, isRunning }: OperationsStatus['followers'][number]): readonly Finding[] => {
+  if (behindSeconds === null || behindSeconds <= LAG_WARN_S) return [];
+  if (!isRunning) return [{ tone: 'bad', text: `${name} does not run in any process: start one. Its lag is ${spanText(behindSeconds)}.` }];
+  return [{ tone: 'warn', text: `${name} lags by ${spanText(behindSeconds)}.` }];
 };
 
-const isLate = (behindSeconds: number | null): boolean => behindSeconds !== null && behindSeconds > BEHIND_WARN_S;
+const secondsBetween = (earlier: string, later: string): number =>
+  Math.max(0, (new Date(later).getTime() - new Date(earlier).getTime()) / MS_PER_SECOND);

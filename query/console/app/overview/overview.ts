@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
 import { useApi, useAsked, useEvery } from '../asking.ts';
 import { bytesText, countText, plural, rateText, spanText } from '../format.ts';
@@ -6,11 +7,12 @@ import { html } from '../html.ts';
 import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 import { Time } from '../time.ts';
-import { findingsOf } from './health.ts';
+import { CHECK_NAMES, findingsOf, type Seen } from './health.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
 
 const STATUS_EVERY_MS = 5_000;
+const AUDIT_EVERY_MS = 15_000;
 const SAMPLES_EVERY_MS = 10_000;
 const MS_PER_SECOND = 1_000;
 const SPANS = [
@@ -26,12 +28,17 @@ export const Overview = () => {
   const [spanSeconds, setSpan] = useState(FIRST_SPAN_S);
   const [isPaused, setPaused] = useState(false);
   const status = useAsked<OperationsStatus>('/operations', isPaused ? undefined : STATUS_EVERY_MS);
+  const audit = useAsked<AuditStatus>('/audit/status', isPaused ? undefined : AUDIT_EVERY_MS);
   const { samples, problem } = useSamples(spanSeconds, isPaused);
   return html`
     <${Heading} title="Overview">
       <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Resume' : 'Pause'}</button>
     <//>
-    <div class="now"><${Whole} asked=${status} show=${(body: OperationsStatus) => html`<${Health} status=${body} /><${Tiles} status=${body} />`} /></div>
+    <div class="now">
+      <${Whole} asked=${status} show=${(body: OperationsStatus) => html`
+        <${Whole} asked=${audit} show=${(proof: AuditStatus) => html`<${Health} status=${body} audit=${proof} />`} />
+        <${Tiles} status=${body} />`} />
+    </div>
     <div class="bar" role="group" aria-label="Span of the plots">
       ${SPANS.map(([label, seconds]) => html`<button type="button" aria-pressed=${seconds === spanSeconds} onClick=${() => setSpan(seconds)}>${label}</button>`)}
     </div>
@@ -41,13 +48,21 @@ export const Overview = () => {
   `;
 };
 
-const Health = ({ status }: { readonly status: OperationsStatus }) => {
-  const findings = findingsOf(status);
+const Health = (seen: Seen) => {
+  const findings = findingsOf(seen);
   return html`<div class="health" role="status">
-    ${findings.length === 0 && html`<p class="finding good"><strong>Everything flows.</strong> Nothing is parked, and nobody is behind.</p>`}
+    ${
+      findings.length === 0 &&
+      html`<details class="finding good">
+        <summary><strong>All ${CHECK_NAMES.length} checks pass.</strong></summary>
+        <ul>${CHECK_NAMES.map((name) => html`<li>${sentence(name)}</li>`)}</ul>
+      </details>`
+    }
     ${findings.map(({ tone, text, href, linkText }) => html`<p class=${`finding ${tone}`}>${text} ${href && html`<a href=${href}>${linkText}</a>`}</p>`)}
   </div>`;
 };
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 
 const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: OperationsStatus }) => html`
   <dl class="tiles">
