@@ -30,7 +30,7 @@ import { UsageError } from './usage-error.ts';
 
 export const accountResetSecondFactor: Command = {
   name: 'account reset-second-factor',
-  summary: 'Takes the codes off an account whose owner has lost the app and the recovery codes.',
+  summary: 'Removes the second factor of an account whose owner has lost the app and the recovery codes.',
   positionals: ['<e-mail>'],
   options: {},
   examples: ['account reset-second-factor ada@example.com'],
@@ -46,7 +46,7 @@ export const accountResetSecondFactor: Command = {
 
 export const accountRemovePasskeys: Command = {
   name: 'account remove-passkeys',
-  summary: 'Takes all passkeys off an account, also those that somebody else has added to it.',
+  summary: 'Removes all passkeys of an account.',
   positionals: ['<e-mail>'],
   options: {},
   examples: ['account remove-passkeys ada@example.com'],
@@ -62,7 +62,7 @@ export const accountRemovePasskeys: Command = {
 
 export const invite: Command = {
   name: 'invite',
-  summary: 'Prints a link by which somebody creates their account, once and within a week.',
+  summary: 'Invites a user: prints a link to create an account, valid once within a week.',
   positionals: ['<e-mail>'],
   options: { role: { type: 'string', placeholder: '<role>', description: 'What they become; otherwise what people become who sign up.' } },
   examples: ['invite ada@example.com', 'invite grace@example.com --role admin'],
@@ -82,7 +82,7 @@ export const invite: Command = {
 
 export const passwordLink: Command = {
   name: 'password-link',
-  summary: 'Prints a link by which somebody chooses a new password, once and within half an hour.',
+  summary: 'Prints a link to choose a new password, valid once within half an hour.',
   positionals: ['<e-mail>'],
   options: {},
   examples: ['password-link ada@example.com'],

@@ -23,7 +23,7 @@ const CONNECTIONS_MAX = 10;
 export const auditVerify: Command = {
   name: 'audit verify',
   summary:
-    'Proves that the read model follows from the log and that nobody changed the log, or prints what differs; exits with 0, 1, or 2 where it could not.',
+    'Verifies the log, its hash chain and the read model, and prints every difference. Exit codes: 0 proven, 1 not proven, 2 not verified.',
   positionals: [],
   options: {
     at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; rows in use are compared only without it.' },

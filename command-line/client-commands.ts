@@ -39,7 +39,7 @@ const clientLine = ({ clientId, name, disabled, selfRegistered, scopes }: Stored
 
 export const clientShow: Command = {
   name: 'client show',
-  summary: 'Shows one OAuth client, without its secret.',
+  summary: 'Shows an OAuth client, without its secret.',
   positionals: ['<id>'],
   options: {},
   examples: ['client show importer'],
@@ -53,7 +53,7 @@ export const clientShow: Command = {
 
 export const clientRotateSecret: Command = {
   name: 'client rotate-secret',
-  summary: 'Gives a client a new secret, shown this once; the old one and its tokens end.',
+  summary: 'Creates a new secret for a client and prints it once. The old secret and its tokens end.',
   positionals: ['<id>'],
   options: {},
   examples: ['client rotate-secret importer'],
@@ -66,7 +66,7 @@ export const clientRotateSecret: Command = {
 
 export const clientDelete: Command = {
   name: 'client delete',
-  summary: 'Deletes a client; its tokens and grants end, what it wrote stays.',
+  summary: 'Deletes a client. Its tokens and grants end; its changes stay.',
   positionals: ['<id>'],
   options: {},
   examples: ['client delete importer'],
@@ -79,8 +79,7 @@ export const clientDelete: Command = {
 
 export const clientGrantScopes: Command = {
   name: 'client grant-scopes',
-  summary:
-    'Lets a client ask for scopes that the domain has got since it was changed last, as the start of auth tells; or for those of --scope.',
+  summary: 'Grants a client the scopes that are new in the domain since its last change, or those of --scope.',
   positionals: ['[<id>]'],
   options: {
     all: { type: 'boolean', description: 'Every client that lacks a scope which is new.' },
@@ -111,7 +110,7 @@ export const clientGrantScopes: Command = {
 
 export const clientCreate: Command = {
   name: 'client create',
-  summary: 'Registers an OAuth client, and shows its secret this once.',
+  summary: 'Registers an OAuth client and prints its secret once.',
   positionals: ['<name>'],
   options: {
     id: { type: 'string', placeholder: '<id>', description: 'A readable id, instead of one made up.' },

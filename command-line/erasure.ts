@@ -27,7 +27,7 @@ import { UsageError } from './usage-error.ts';
 
 export const erasureReport: Command = {
   name: 'erasure report',
-  summary: 'Tells what was erased of a user who was deleted, and what is left to be.',
+  summary: 'Reports what was erased of a deleted user, and what remains.',
   positionals: ['<user>'],
   options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
   examples: ['erasure report 114959438452129'],
@@ -73,7 +73,7 @@ const counted = (counts: ErasureReport['sealed']): string =>
 
 export const erasureList: Command = {
   name: 'erasure list',
-  summary: 'Lists who was erased, by number, the first first.',
+  summary: 'Lists erased users by id, oldest first.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each as one line of JSON.' } },
   examples: ['erasure list'],
@@ -90,7 +90,7 @@ export const erasureList: Command = {
 
 export const erasureApply: Command = {
   name: 'erasure apply',
-  summary: 'Erases again whoever is on the erasure list and came back with a backup; every start does so as well.',
+  summary: 'Erases users again who returned with a backup. Every start does this, too.',
   positionals: [],
   options: {},
   examples: ['erasure apply'],
@@ -118,7 +118,7 @@ const whoCameBack = (count: number): string =>
 
 export const erasureLostKeys: Command = {
   name: 'erasure lost-keys',
-  summary: 'Lists the persons in the log whose keys are not in the database, as after it was lost; with --erase it erases them, for good.',
+  summary: 'Lists persons whose keys are missing, for example after the database was lost. --erase erases them permanently.',
   positionals: [],
   options: { erase: { type: 'boolean', description: 'With Annals stopped: puts them on the erasure list, and erases them.' } },
   examples: ['erasure lost-keys', 'erasure lost-keys --erase'],

@@ -21,7 +21,7 @@ const NAME = /\b(?:query|mutation|subscription)\s+(\w+)/;
 
 export const documentsLoad: Command = {
   name: 'documents load',
-  summary: 'Loads GraphQL documents that clients may then send by id.',
+  summary: 'Loads GraphQL documents that clients can send by id.',
   positionals: ['<file>'],
   options: {},
   examples: ['documents load persisted-documents.json', 'documents load query.graphql'],
@@ -46,7 +46,7 @@ export const documentsLoad: Command = {
 
 export const documentsList: Command = {
   name: 'documents list',
-  summary: 'Lists the GraphQL documents that were loaded.',
+  summary: 'Lists the loaded GraphQL documents.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['documents list', 'documents list --json'],
@@ -61,7 +61,7 @@ export const documentsList: Command = {
 
 export const documentsRemove: Command = {
   name: 'documents remove',
-  summary: 'Takes out a GraphQL document that was loaded; it counts no more within seconds.',
+  summary: 'Removes a loaded GraphQL document, within seconds.',
   positionals: ['<id>'],
   options: {},
   examples: ['documents remove 3f6c…'],
@@ -102,7 +102,7 @@ const nameOf = ({ text }: PersistedDocument): string => NAME.exec(text)?.[1] ?? 
 /** The schema of this release, which no setting changes. Services of GRAPHQL_COMPOSE are not in it. */
 export const graphqlSchema: Command = {
   name: 'graphql schema',
-  summary: 'Prints the GraphQL schema (SDL) as a subgraph of Federation 2, for gateways and code generators.',
+  summary: 'Prints the GraphQL schema (SDL) as a Federation 2 subgraph, for gateways and code generators.',
   positionals: [],
   options: {},
   examples: ['graphql schema > annals.graphql'],

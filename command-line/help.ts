@@ -2,17 +2,21 @@ import type { Command } from './command.ts';
 
 const GAP = 3;
 
-/** All commands, or those of a group such as `log`. */
-export const helpOnCommands = (commands: readonly Command[]): string => {
-  const width = Math.max(...commands.map(({ name }) => name.length)) + GAP;
+export type Group = readonly [title: string, commands: readonly Command[]];
+
+/** All commands by their groups, or those of one word such as `log`. */
+export const helpOnCommands = (groups: readonly Group[]): string => {
+  const width = Math.max(...groups.flatMap(([, commands]) => commands.map(({ name }) => name.length))) + GAP;
   return [
     'Usage: npm run annals -- <command> [options]',
+    ...groups.flatMap(([title, commands]) => [
+      '',
+      `${title}:`,
+      ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
+    ]),
     '',
-    'Commands:',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
-    '',
-    'More about one of them: npm run annals -- help <command>',
-    'The version: npm run annals -- --version',
+    'Help on a command: npm run annals -- help <command>',
+    'Version: npm run annals -- --version',
   ].join('\n');
 };
 

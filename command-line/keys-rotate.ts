@@ -11,7 +11,7 @@ const OVERLAP_MAX_S = 86_400;
 
 export const keysRotate: Command = {
   name: 'keys rotate',
-  summary: 'Makes a new key to sign tokens with; it is published now and signs after an overlap, without a restart.',
+  summary: 'Creates a new signing key for tokens. It is published now and signs after an overlap, without a restart.',
   positionals: [],
   options: {
     overlap: {
@@ -39,7 +39,7 @@ export const keysRotate: Command = {
 
 export const auditRotateKey: Command = {
   name: 'audit rotate-key',
-  summary: 'Makes a new key to sign the heads of the chain with, endorsed by the key before it; it signs from the next head on.',
+  summary: 'Creates a new signing key for chain heads, endorsed by the current one. It signs from the next head on.',
   positionals: [],
   options: {},
   examples: ['audit rotate-key'],

@@ -18,7 +18,7 @@ import { UsageError } from './usage-error.ts';
 
 export const logAppend: Command = {
   name: 'log append',
-  summary: 'Appends one event past all rules of the domain, for trying things; in development only.',
+  summary: 'Appends one event without checking the rules of the domain (development only).',
   positionals: ['<stream>', '<type>', '<json>'],
   options: {
     expected: {

@@ -16,7 +16,7 @@ const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 
  */
 export const logRenew: Command = {
   name: 'log renew',
-  summary: 'After the log was restored to an earlier time, with Annals stopped: what refers to what was lost is refused from then on.',
+  summary: 'Marks a log that was restored to an earlier time, while Annals is stopped. Cursors of lost events are refused from then on.',
   positionals: [],
   options: {},
   examples: ['log renew'],

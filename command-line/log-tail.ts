@@ -14,7 +14,7 @@ const LIMIT_MAX = 100_000;
 
 export const logTail: Command = {
   name: 'log tail',
-  summary: 'Shows the last events of the log, and with --follow those that come.',
+  summary: 'Prints the last events of the log; --follow continues with new ones.',
   positionals: [],
   options: {
     follow: { type: 'boolean', description: 'Goes on with every event that is appended, until Ctrl+C.' },
@@ -89,7 +89,7 @@ const beginning = ({ limit, types }: Request, head: Position, isDense: boolean):
 
 export const logShow: Command = {
   name: 'log show',
-  summary: 'Shows all events of one stream, such as user-7.',
+  summary: 'Prints all events of a stream, such as user-7.',
   positionals: ['<stream>'],
   options: { json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' } },
   examples: ['log show {kind}-42', 'log show user-7 --json'],

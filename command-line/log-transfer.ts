@@ -23,7 +23,7 @@ import { UsageError } from './usage-error.ts';
 
 export const logExport: Command = {
   name: 'log export',
-  summary: 'Writes the events of the log into a folder, with a signed manifest; what was interrupted goes on by the same command.',
+  summary: 'Exports events into a folder with a signed manifest. Run it again to resume an interrupted export.',
   positionals: ['<folder>'],
   options: {
     after: {
@@ -70,7 +70,7 @@ const optionOf = ({ values }: Given, option: string): string | undefined => valu
 
 export const logImport: Command = {
   name: 'log import',
-  summary: 'Takes an export into an empty installation; what was interrupted, or exported later, goes on by the same command.',
+  summary: 'Imports an export into an empty installation. Run it again to resume, or to add later exports.',
   positionals: ['<folder>'],
   options: {
     key: {
@@ -128,7 +128,7 @@ const explainStop =
 
 export const logCopy: Command = {
   name: 'log copy',
-  summary: 'Copies the log to another engine, as PostgreSQL to EventStoreDB; with --switch the database belongs to the copy from then on.',
+  summary: 'Copies the log to another engine, such as PostgreSQL to EventStoreDB. --switch makes the copy the log of this database.',
   positionals: [],
   options: {
     to: { type: 'string', placeholder: '<url>', description: 'The copy, as EVENT_LOG_URL would name it: empty, or a copy that was begun.' },

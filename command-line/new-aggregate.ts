@@ -16,7 +16,7 @@ const DOMAIN = 'domain/domain.ts';
 /** For projects that `npm create annals` has made. */
 export const newAggregate: Command = {
   name: 'new aggregate',
-  summary: 'Adds an aggregate to a project that npm create annals has made: its file, its test, and its place in domain/domain.ts.',
+  summary: 'Adds an aggregate to a project made by npm create annals: its file, its test, and its entry in domain/domain.ts.',
   positionals: ['<name>'],
   options: {},
   examples: ['new aggregate invoice'],

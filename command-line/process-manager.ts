@@ -31,7 +31,7 @@ const notParked = (stream: string): StartRefused => new StartRefused(`Nothing of
 
 export const processManagerParked: Command = {
   name: 'process-manager parked',
-  summary: 'Lists what should have followed from an event and could not: for which aggregate, since when, why.',
+  summary: 'Lists failed reactions: aggregate, since when, why.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['process-manager parked', 'process-manager parked --json'],
@@ -51,7 +51,7 @@ const parkedLine = ({ task, stream, name, causeId, reason, attempts, parkedAt, n
 
 export const processManagerRetry: Command = {
   name: 'process-manager retry',
-  summary: 'Has the running command role retry what is parked of a stream at once, also what was skipped.',
+  summary: 'Retries the failed reactions of a stream now, skipped ones included.',
   positionals: ['<stream>'],
   options: {},
   examples: ['process-manager retry webhook-42'],
@@ -64,7 +64,7 @@ export const processManagerRetry: Command = {
 
 export const processManagerSkip: Command = {
   name: 'process-manager skip',
-  summary: 'Leaves undone what failed of a stream, and goes on with what waits for it. An erasure cannot be skipped.',
+  summary: 'Skips the failed reactions of a stream and continues with later ones. Erasures cannot be skipped.',
   positionals: ['<stream>'],
   options: {},
   examples: ['process-manager skip webhook-42'],
@@ -83,7 +83,7 @@ const PAGE = 1_000;
 
 export const timers: Command = {
   name: 'timers',
-  summary: 'Lists the timers of aggregates that have not run out yet: when they do, or how much time remains to paused ones.',
+  summary: 'Lists running timers with their due time, and paused ones with their remaining time.',
   positionals: ['[stream]'],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['timers', 'timers claim-42', 'timers --json'],

@@ -52,7 +52,7 @@ test.each([
   [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
-  [['log'], '“log” needs one more word: log tail, log show, log append, log export, log import, log copy, log renew.'],
+  [['log'], '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log append.'],
   [['log', 'tail', '--form', '3'], 'there is no option --form; did you mean --from? (more: npm run annals -- help log tail).'],
   [['log', 'tail', '--nothing-like-it'], 'there is no option --nothing-like-it (more: npm run annals -- help log tail).'],
   [['log', 'tail', '-x'], 'there is no option -x (more'],

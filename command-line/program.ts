@@ -8,6 +8,7 @@ import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink }
 import { auditVerify } from './audit-verify.ts';
 import { clientCreate, clientDelete, clientGrantScopes, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { type Command, readArguments } from './command.ts';
+import { completion } from './completion.ts';
 import { demo } from './demo/demo.ts';
 import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
@@ -16,7 +17,7 @@ import { domainRecord } from './domain/record.ts';
 import { domainRename } from './domain/rename.ts';
 import { erasureApply, erasureList, erasureLostKeys, erasureReport } from './erasure.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
-import { helpOn, helpOnCommands } from './help.ts';
+import { type Group, helpOn, helpOnCommands } from './help.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
 import { logAppend } from './log-append.ts';
 import { logRenew } from './log-renew.ts';
@@ -34,56 +35,19 @@ import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
 
-const COMMANDS: readonly Command[] = [
-  logTail,
-  logShow,
-  logAppend,
-  logExport,
-  logImport,
-  logCopy,
-  logRenew,
-  settings,
-  newAggregate,
-  token,
-  demo,
-  clientCreate,
-  clientList,
-  clientShow,
-  clientGrantScopes,
-  clientRotateSecret,
-  clientDelete,
-  invite,
-  passwordLink,
-  accountResetSecondFactor,
-  accountRemovePasskeys,
-  keysRotate,
-  auditRotateKey,
-  erasureList,
-  erasureReport,
-  erasureApply,
-  erasureLostKeys,
-  domainDescribe,
-  domainNginx,
-  domainCheck,
-  domainRecord,
-  domainRename,
-  graphqlSchema,
-  documentsLoad,
-  documentsList,
-  documentsRemove,
-  projectionStatus,
-  projectionRebuild,
-  projectionRollback,
-  projectionParked,
-  projectionRetry,
-  projectionRelease,
-  processManagerParked,
-  processManagerRetry,
-  processManagerSkip,
-  timers,
-  replay,
-  auditVerify,
+const GROUPS: readonly Group[] = [
+  ['Begin', [demo, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
+  ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
+  ['Proof', [auditVerify, replay, auditRotateKey]],
+  ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],
+  ['Reactions and timers', [processManagerParked, processManagerRetry, processManagerSkip, timers]],
+  ['Users', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]],
+  ['Clients and keys', [clientCreate, clientList, clientShow, clientGrantScopes, clientRotateSecret, clientDelete, keysRotate]],
+  ['Erasure', [erasureList, erasureReport, erasureApply, erasureLostKeys]],
+  ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],
+  ['GraphQL', [graphqlSchema, documentsLoad, documentsList, documentsRemove]],
 ];
+const COMMANDS: readonly Command[] = GROUPS.flatMap(([, commands]) => commands);
 
 const FAILED = 1;
 /** `EX_USAGE` of sysexits.h. */
@@ -142,12 +106,12 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 };
 
 const helpAbout = (words: readonly string[], domain: Domain): string => {
-  const all = COMMANDS.map((command) => inWords(command, domain));
-  if (words.length === 0 || words[0] === 'help') return helpOnCommands(all);
+  const groups = GROUPS.map(([title, commands]): Group => [title, commands.map((command) => inWords(command, domain))]);
+  if (words.length === 0 || words[0] === 'help') return helpOnCommands(groups);
   const found = find(words);
   if (found !== undefined) return helpOn(inWords(found.command, domain));
-  const group = all.filter(({ name }) => name.startsWith(`${words[0]} `));
-  if (group.length > 0 && words.length === 1) return helpOnCommands(group);
+  const some = groups.flatMap(([, commands]) => commands.filter(({ name }) => name.startsWith(`${words[0]} `)));
+  if (some.length > 0 && words.length === 1) return helpOnCommands([['Commands', some]]);
   throw unknown(words);
 };
 

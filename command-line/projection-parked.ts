@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 
 export const projectionParked: Command = {
   name: 'projection parked',
-  summary: 'Lists what is out of the read model because of an event that could not be taken in: since when, which event, why.',
+  summary: 'Lists parked aggregates: since when, by which event, why.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
   examples: ['projection parked', 'projection parked --json'],
@@ -29,7 +29,7 @@ export const projectionParked: Command = {
 
 export const projectionRetry: Command = {
   name: 'projection retry',
-  summary: 'Takes a parked stream into the read model again, once the cause is mended; or with --all, every one.',
+  summary: 'Applies a parked stream again, once its cause is mended; --all applies every one.',
   positionals: ['[<stream>]'],
   options: { all: { type: 'boolean', description: 'Retries everything that is parked.' } },
   examples: ['projection retry {kind}-42', 'projection retry --all'],
@@ -63,7 +63,7 @@ const retryEach = async (streams: readonly StreamName[], mending: Mending, termi
 
 export const projectionRelease: Command = {
   name: 'projection release',
-  summary: 'Leaves out the event that parks a stream, in every projection from now on, and takes the rest of the stream in.',
+  summary: 'Skips the event that parks a stream, permanently, and applies the rest of the stream.',
   positionals: ['<stream>'],
   options: { yes: { type: 'boolean', description: 'Does it without asking.' } },
   examples: ['projection release {kind}-42', 'projection release {kind}-42 --yes'],

@@ -16,7 +16,7 @@ const INTERRUPTED = 130;
 
 export const projectionRebuild: Command = {
   name: 'projection rebuild',
-  summary: 'Makes the read model anew from the whole log while it is in use, and puts it in place; Ctrl+C leaves the one in use as it is.',
+  summary: 'Rebuilds the read model from the whole log while it is in use, then swaps it in. Ctrl+C leaves the one in use unchanged.',
   positionals: [],
   options: {},
   examples: ['projection rebuild'],
@@ -49,7 +49,7 @@ export const explain =
 
 export const projectionRollback: Command = {
   name: 'projection rollback',
-  summary: 'Puts the read model from before the last rebuild back in place, brought up to date; doing it again undoes it.',
+  summary: 'Swaps the previous read model back in, after updating it. Run it again to undo.',
   positionals: [],
   options: {},
   examples: ['projection rollback'],

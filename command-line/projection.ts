@@ -68,7 +68,7 @@ export const listedLine = (listed: Listed): string => `${listed.since.toISOStrin
 
 export const projectionStatus: Command = {
   name: 'projection status',
-  summary: 'Tells how far the read model is, what is parked, and which other versions of it there are.',
+  summary: 'Prints the lag of the read model, the number of parked aggregates, and its other versions.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
   examples: ['projection status'],

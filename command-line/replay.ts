@@ -14,7 +14,7 @@ import { UsageError } from './usage-error.ts';
 
 export const replay: Command = {
   name: 'replay',
-  summary: 'Makes the read model as it was at a position or a time, in a schema beside the one in use, to be looked at by SQL.',
+  summary: 'Builds the read model as of a position or time in a separate schema, for queries by SQL.',
   positionals: [],
   options: {
     at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; without it all that is in the log.' },

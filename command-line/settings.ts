@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 
 export const settings: Command = {
   name: 'settings',
-  summary: 'Lists the settings (environment variables) with their defaults, as a table in Markdown.',
+  summary: 'Prints all settings (environment variables) with their defaults, as a Markdown table.',
   positionals: [],
   options: {},
   examples: ['settings'],

@@ -17,7 +17,7 @@ const ITEMS_MAX = 2_000;
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'Fills the running system with people, {path} and webhooks, so that there is something to look at.',
+  summary: 'Fills the running system with people, {path} and webhooks.',
   positionals: [],
   options: {
     seed: {

@@ -17,7 +17,7 @@ export const CONTRACT_OPTION = {
 
 export const domainCheck: Command = {
   name: 'domain check',
-  summary: 'Compares the declaration of the domain with the recorded contract, and ends with 1 if it breaks it.',
+  summary: 'Compares the domain with the recorded contract. The exit code is 1 if it breaks the contract.',
   positionals: [],
   options: {
     contract: CONTRACT_OPTION,

@@ -6,7 +6,7 @@ import { textOf } from './description-text.ts';
 
 export const domainDescribe: Command = {
   name: 'domain describe',
-  summary: 'Prints what follows from the declaration of the domain: paths, events, tables, rights, personal fields.',
+  summary: 'Prints the paths, events, tables, rights and personal fields of the domain.',
   positionals: ['[aggregate]'],
   options: { json: { type: 'boolean', description: 'Prints it as JSON, for tools.' } },
   examples: ['domain describe', 'domain describe {kind}', 'domain describe --json'],

@@ -8,7 +8,7 @@ const TEMPLATE = new URL('../../deploy/nginx.conf', import.meta.url);
 
 export const domainNginx: Command = {
   name: 'domain nginx',
-  summary: 'Prints deploy/nginx.conf with the paths of the domain, for an ingress in front of its roles.',
+  summary: 'Prints an nginx configuration (deploy/nginx.conf) with the paths of the domain.',
   positionals: [],
   options: {},
   examples: ['domain nginx > nginx.conf.template'],

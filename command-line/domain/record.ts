@@ -8,7 +8,7 @@ import { type Accepted, writeRecorded } from './contract/recorded.ts';
 
 export const domainRecord: Command = {
   name: 'domain record',
-  summary: 'Records the contract of the domain in files for version control; what breaks it only where it is accepted.',
+  summary: 'Records the contract of the domain in files for version control. Breaking changes must be accepted by name.',
   positionals: [],
   options: {
     contract: CONTRACT_OPTION,

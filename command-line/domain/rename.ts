@@ -6,7 +6,7 @@ import { openInstallation } from '../installation.ts';
 
 export const domainRename: Command = {
   name: 'domain rename',
-  summary: 'Says that the domain whose data is here is called otherwise from now on: as it declares itself.',
+  summary: 'Renames the domain of the existing data to the name that it declares now.',
   positionals: ['<former name>'],
   options: {},
   examples: ['domain rename meetups'],

@@ -1,0 +1,75 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+type Completed = Pick<Command, 'name' | 'summary' | 'options'>;
+
+const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = {
+  bash: (commands) => bashScript(commands),
+  zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
+  fish: (commands) => fishScript(commands),
+};
+
+/** @param commands all that there are, this one included, in the words of a domain */
+export const completion = (commands: (domain: Domain) => readonly Completed[]): Command => ({
+  name: 'completion',
+  summary: 'Prints a completion script for bash, zsh or fish.',
+  positionals: ['<shell>'],
+  options: {},
+  examples: [
+    'completion bash > ~/.local/share/bash-completion/completions/annals',
+    'completion fish > ~/.config/fish/completions/annals.fish',
+  ],
+  run: ({ positionals: [shell = ''] }, terminal) => {
+    const script = SHELLS[shell];
+    if (script === undefined) throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, and is “${shell}”`);
+    return terminal.write(script(commands(terminal.domain)));
+  },
+});
+
+const PROGRAM = 'annals';
+
+/** What may follow the words so far: the next words, or the options of a whole command. */
+const continuationsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
+  const known = new Map<string, Set<string>>([['', new Set(['help'])]]);
+  const add = (before: string, next: string) => known.set(before, (known.get(before) ?? new Set()).add(next));
+  for (const { name, options } of commands) {
+    const words = name.split(' ');
+    for (const [index, word] of words.entries()) add(words.slice(0, index).join(' '), word);
+    for (const option of [...Object.keys(options), 'help']) add(name, `--${option}`);
+  }
+  return new Map([...known].map(([before, next]) => [before, [...next]]));
+};
+
+/** The longest words come first: `log tail --from 3` has the options of `log tail`. */
+const bashScript = (commands: readonly Completed[]): string => {
+  const cases = [...continuationsOf(commands)]
+    .toSorted(([one], [other]) => other.length - one.length)
+    .map(([before, next]) => `    ${before === '' ? '""' : `"${before}"|"${before} "*`}) next="${next.join(' ')}" ;;`);
+  return `# ${PROGRAM} completion
+_${PROGRAM}() {
+  local before="\${COMP_WORDS[*]:1:COMP_CWORD-1}" next=""
+  case "\${before#help }" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _${PROGRAM} ${PROGRAM}`;
+};
+
+const fishScript = (commands: readonly Completed[]): string => {
+  const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const seen = (words: readonly string[]): string =>
+    words.length === 0 ? '__fish_use_subcommand' : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
+  const line = (words: readonly string[], rest: string): string => `complete -c ${PROGRAM} -f -n ${quoted(seen(words))} ${rest}`;
+  const lines = commands.flatMap(({ name, summary, options }) => {
+    const words = name.split(' ');
+    return [
+      ...words.map((word, index) => line(words.slice(0, index), `-a ${word}${index === words.length - 1 ? ` -d ${quoted(summary)}` : ''}`)),
+      ...Object.entries(options).map(([option, { type, description }]) =>
+        line(words, `-l ${option}${type === 'string' ? ' -r' : ''} -d ${quoted(description)}`),
+      ),
+    ];
+  });
+  return [`# ${PROGRAM} completion`, ...new Set(lines)].join('\n');
+};
