@@ -5,6 +5,7 @@ import MiniSearch, { type AsPlainObject, type Options } from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { policyOf } from '#shared/policy.ts';
 import { SETTINGS } from '#shared/process/settings.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
 import { schema } from '../../test/engines/schema.ts';
@@ -93,6 +94,11 @@ describe('what there is, is on the site', () => {
     const codes = problemCodesOf(publishing);
     expect(codes).toContain('article_not_published');
     expect(codes.filter((code) => !idsIn(page('/docs/errors')).has(code))).toEqual([]);
+  });
+
+  test('every scope', () => {
+    expect(policyOf(publishing).scopes.filter((scope) => !idsIn(page('/docs/scopes')).has(scope))).toEqual([]);
+    expect(page('/docs/scopes')).toContain('<code>PATCH /articles/{articleId}</code>');
   });
 
   test('every setting', () => {

@@ -6,6 +6,7 @@ import { graphqlPage } from './graphql/page.ts';
 import { examplePages, guideGroups } from './guides/pages.ts';
 import type { DocsPage, Group } from './page.ts';
 import { restPage } from './rest/page.ts';
+import { scopesPage } from './scopes/page.ts';
 import { startPage } from './start-page.ts';
 import { verificationPage } from './webhooks/page.ts';
 
@@ -19,6 +20,7 @@ export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Gr
       graphqlPage(options.domain),
       eventsPage(options.domain),
       errorsPage(options.domain),
+      scopesPage(options.domain),
       verificationPage(options.domain),
     ],
   },

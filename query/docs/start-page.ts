@@ -9,16 +9,18 @@ type Task = { readonly title: string; readonly text: string; readonly links: rea
 
 const tasksOf = (domain: Domain): readonly Task[] => [
   {
-    title: 'Ask and change',
-    text: `${capital(things(domain).join(', '))} as resources with links, or with exactly the fields that you name.`,
+    title: 'Read and write',
+    text: `${capital(things(domain).join(', '))}: by REST with links, or by GraphQL with exactly the fields you need.`,
     links: [
       ['/docs/rest', 'Every operation of REST'],
-      ['/docs/graphql', 'The schema of GraphQL'],
+      ['/docs/graphql', 'The GraphQL schema'],
+      ['/docs/scopes', 'Scopes'],
+      ['/docs/errors', 'Error codes'],
     ],
   },
   {
     title: 'Follow changes',
-    text: 'Streams that go on after any interruption with nothing lost and nothing twice.',
+    text: 'Streams that resume after any interruption, with no event lost or repeated.',
     links: [
       [guidePath('changes'), 'Following changes'],
       ['/docs/events', 'Every event'],
@@ -26,25 +28,25 @@ const tasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Receive webhooks',
-    text: 'Signed requests to an address of yours, tried for days.',
+    text: 'Signed requests to your endpoint, retried for days.',
     links: [
       [guidePath('webhooks'), 'Webhooks'],
-      ['/docs/webhook-verification', 'Verify them'],
+      ['/docs/webhook-verification', 'Verify signatures'],
     ],
   },
   {
     title: 'Audit',
-    text: 'Who changed what, what it was before, and a proof that what you read is what was recorded.',
+    text: 'Who changed what, what it was before, and a proof that your data equals what was recorded.',
     links: [[guidePath('audit'), 'History, time travel and the proof']],
   },
   {
     title: 'Deploy',
-    text: 'From one process to copies of every role, and what keeps them well.',
+    text: 'From one process to replicas of every role, and how to operate them.',
     links: [
       [guidePath('deployment'), 'Deployment'],
       [guidePath('kubernetes'), 'Kubernetes'],
       [guidePath('operations'), 'Operations'],
-      ['/docs/settings', 'Every setting'],
+      ['/docs/settings', 'Settings'],
     ],
   },
   {
@@ -66,21 +68,21 @@ export const startPage = (domain: Domain): DocsPage => ({
   scripts: ['former-address.js'],
   content: () => ({
     body: html`<h1>Annals</h1>
-<p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event, recorded once and never edited, and from then on
-readable, streamable, sent to webhooks, and open to audit.</p>
-<p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> goes from a clone to an application that follows changes.</p>
+<p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event that is recorded once and never edited.
+You can read it, stream it, receive it by webhook, and prove it.</p>
+<p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> leads from a clone to an application that follows changes.</p>
 <div class="tasks">
 ${tasksOf(domain).map(taskCard)}</div>
 <h2 id="for-programs">For programs</h2>
 <ul>
-<li><a href="${href('/openapi.json')}">openapi.json</a>: OpenAPI 3.1 of REST</li>
+<li><a href="${href('/openapi.json')}">openapi.json</a>: the REST interface in OpenAPI 3.1</li>
 <li><a href="${href('/event-types')}">event-types</a>: every event with its JSON Schema and an example</li>
-<li><a href="${href('/.well-known/openid-configuration')}">openid-configuration</a>: where tokens are given</li>
+<li><a href="${href('/.well-known/openid-configuration')}">openid-configuration</a>: the endpoints of the authorization server</li>
 </ul>
 <h2 id="with-a-browser">With a browser</h2>
 <ul>
-<li><a href="${href('/console')}">The console</a>: the installation, for administrators</li>
-<li><a href="${href('/graphql')}">GraphiQL</a>: queries by hand, where introspection is on</li>
+<li><a href="${href('/console')}">The console</a>, for administrators</li>
+<li><a href="${href('/graphql')}">GraphiQL</a>: write queries in the browser, if introspection is on</li>
 </ul>`,
     sections: [],
   }),

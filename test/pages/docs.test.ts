@@ -13,6 +13,7 @@ const PAGES = [
   ['/docs/graphql', 'GraphQL'],
   ['/docs/events', 'Events'],
   ['/docs/errors', 'Errors'],
+  ['/docs/scopes', 'Scopes'],
   ['/docs/webhook-verification', 'Verifying webhooks'],
   ['/docs/settings', 'Settings'],
   ['/docs/guides/changes', 'Following changes'],
