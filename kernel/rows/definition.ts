@@ -17,13 +17,18 @@ export type TableDefinition = {
 export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
   const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
+  const searched = searchOf(kind, composed);
+  const storage = searched.length === 0 ? '' : ` with (toast_tuple_target = ${SEARCHED_ROW_BYTES_MAX})`;
   return {
-    table: tableOfLines(name, [...linesOf(kind), ...searchOf(kind, composed)]),
+    table: `${tableOfLines(name, [...linesOf(kind), ...searched])}${storage}`,
     firstTable: tableOfLines(name, [...linesOf(kind), ...searchOf(kind, (text) => `normalize(${text})`)]),
     indexes: [...orderIndexes(kind, ways), ...sortIndexes(kind), ...filterIndexes(kind)],
     unsampled: personal.length === 0 ? undefined : `alter table ${name} ${unsampled.join(', ')}`,
   };
 };
+
+/** A text of some two hundred words stays in its row with its vector: compressing it and storing the vector elsewhere takes longer than writing it. */
+const SEARCHED_ROW_BYTES_MAX = 4_080;
 
 const tableOfLines = (name: string, lines: readonly string[]): string => `create table ${name} (\n  ${lines.join(',\n  ')}\n)`;
 
