@@ -92,5 +92,6 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 /** RFC 3339, full-date. PostgreSQL has no year 0. */
 export const day = z.iso.date().refine((text) => !text.startsWith('0000'), { error: 'Must be a day from the year 1 on.' });
 
+export const TOKEN = /^[\x21-\x7e]{1,200}$/;
 /** A name made by a machine: a digest, a stream, a process. */
-export const token = z.string().regex(/^[\x21-\x7e]{1,200}$/, { error: 'Must be 1 to 200 visible ASCII characters.' });
+export const token = z.string().regex(TOKEN, { error: 'Must be 1 to 200 visible ASCII characters.' });

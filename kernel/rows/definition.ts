@@ -6,6 +6,8 @@ import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 /** The SQL that makes the table of a kind, with an index for each list that there is. */
 export type TableDefinition = {
   readonly table: string;
+  /** As the first releases wrote it, if it is made differently now. The fingerprint has this: a faster way to the same rows needs no rebuild. */
+  readonly firstTable?: string;
   readonly indexes: readonly string[];
   /** PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be there. */
   readonly unsampled: string | undefined;
@@ -15,12 +17,20 @@ export type TableDefinition = {
 export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
   const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
+  const searched = searchOf(kind, composed);
+  const storage = searched.length === 0 ? '' : ` with (toast_tuple_target = ${SEARCHED_ROW_BYTES_MAX})`;
   return {
-    table: `create table ${name} (\n  ${linesOf(kind).join(',\n  ')}\n)`,
+    table: `${tableOfLines(name, [...linesOf(kind), ...searched])}${storage}`,
+    firstTable: tableOfLines(name, [...linesOf(kind), ...searchOf(kind, (text) => `normalize(${text})`)]),
     indexes: [...orderIndexes(kind, ways), ...sortIndexes(kind), ...filterIndexes(kind)],
     unsampled: personal.length === 0 ? undefined : `alter table ${name} ${unsampled.join(', ')}`,
   };
 };
+
+/** A text of some two hundred words stays in its row with its vector: compressing it and storing the vector elsewhere takes longer than writing it. */
+const SEARCHED_ROW_BYTES_MAX = 4_080;
+
+const tableOfLines = (name: string, lines: readonly string[]): string => `create table ${name} (\n  ${lines.join(',\n  ')}\n)`;
 
 const linesOf = (kind: Kind): readonly string[] => {
   const nullable = new Set([
@@ -29,11 +39,10 @@ const linesOf = (kind: Kind): readonly string[] => {
       partsOf(name, def).flatMap((part) => ((part.isNullable ?? isNullable(def)) ? [part.column] : [])),
     ),
   ]);
-  const lines = Object.entries(tableOf(kind).columns).map(([name, type]) => {
+  return Object.entries(tableOf(kind).columns).map(([name, type]) => {
     if (name === 'id') return `${name} ${type} primary key`;
     return `${name} ${type}${nullable.has(name) ? '' : ' not null'}`;
   });
-  return [...lines, ...searchOf(kind)];
 };
 
 /** Of the kernel's columns. */
@@ -42,10 +51,14 @@ const MAY_BE_NULL = ['seal', 'deleted_at'];
 /** What is personal is null once its person was erased. */
 const isNullable = (def: FieldDef): boolean => def.optional === true || def.personal !== undefined;
 
+/** A text in NFC. PostgreSQL takes as long to compose a text as to make its vector, and nearly every text is ASCII or composed already. */
+const composed = (text: string): string =>
+  `case when octet_length(${text}) = char_length(${text}) or ${text} is nfc normalized then ${text} else normalize(${text}) end`;
+
 /** Texts count by their weight; D is what PostgreSQL takes a text for that says nothing else. */
-const searchOf = (kind: Kind): readonly string[] => {
+const searchOf = (kind: Kind, normalized: (text: string) => string): readonly string[] => {
   const parts = columnsOf(kind).flatMap(([name, def]) => {
-    const vector = `to_tsvector('simple', normalize(${column(name, def)}))`;
+    const vector = `to_tsvector('simple', ${normalized(column(name, def))})`;
     return def.search === undefined ? [] : [def.search === 'D' ? vector : `setweight(${vector}, '${def.search}')`];
   });
   return parts.length === 0 ? [] : [`search tsvector generated always as ( ${parts.join(' || ')} ) stored`];

@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import type { JsonObject } from '#shared/json.ts';
 import { type MetadataContext, readMetadata, storeMetadata } from './metadata.ts';
 
 const CONTEXT: MetadataContext = {
@@ -31,4 +34,49 @@ describe('the trace of an event', () => {
       expect(() => readMetadata({ ...storeMetadata(1, CONTEXT), trace })).toThrow();
     },
   );
+});
+
+const AT = [
+  '2026-11-01T12:00:00.000Z',
+  '2024-02-29T23:59:59.999Z',
+  '2023-02-29T12:00:00.000Z',
+  '1999-12-31T12:00:00.000Z',
+  '0000-01-01T12:00:00.000Z',
+];
+const text = fc.oneof(
+  fc.constantFrom('', ' ', 'cms', 'user:7001', 'user:0', 'system:clock', 'system:', 'anonymous', 'anonymous\n', 'x'.repeat(201), TRACE),
+  fc.constantFrom(...AT, '2026-11-31T12:00:00.000Z', '2026-13-01T12:00:00.000Z', '2026-11-01T24:00:00.000Z', '2026-11-01T12:00:00Z'),
+  fc.string(),
+);
+const value = fc.oneof(text, text, fc.constantFrom<JsonObject[string]>(null, 0, 1, -1, 1.5, 2 ** 53, true, [], {}, ['cms']));
+const damage = fc.dictionary(
+  fc.constantFrom('version', 'at', 'actor', 'client', 'request', '$correlationId', '$causationId', 'trace', 'more'),
+  value,
+);
+
+test('what is read is what could have been stored', () => {
+  const isTaken = (work: () => unknown) => {
+    try {
+      work();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(damage, (some) => {
+      const { version, at, actor, client, request, $correlationId, $causationId, trace, ...more } = {
+        ...storeMetadata(1, CONTEXT),
+        ...some,
+      };
+      const context = { at, actor, client, request, correlation: $correlationId, causation: $causationId, trace };
+      const isStorable = Object.keys(more).length === 0 && isTaken(() => storeMetadata(version as number, context as MetadataContext));
+      expect(isTaken(() => readMetadata({ ...storeMetadata(1, CONTEXT), ...some }))).toBe(isStorable);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([null, [], 'cms', 1])('metadata that is %j is refused', (metadata) => {
+  expect(() => readMetadata(metadata as unknown as JsonObject)).toThrow(z.ZodError);
 });

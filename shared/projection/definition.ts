@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { sqlName } from '#kernel/registry/names.ts';
+import type { TableDefinition } from '#kernel/rows/definition.ts';
 import { meaningOf } from '#kernel/rows/meaning.ts';
 import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -24,12 +25,14 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     .map((statement) => statement.trim())
     .filter(Boolean);
   const derived = [...tables.ofStreams, ...tables.views].map(({ definition }) => definition);
-  const statements = [
-    ...derived.flatMap(({ table, indexes }) => [table, ...indexes.map(named)]),
+  const statementsWith = (tableOf: (definition: TableDefinition) => string) => [
+    ...derived.flatMap((each) => [tableOf(each), ...each.indexes.map(named)]),
     ...beside,
     ...(tables.views.length === 0 ? [] : STREAM_TABLES),
     ...derived.flatMap(({ unsampled }) => unsampled ?? []),
   ];
+  const statements = statementsWith(({ table }) => table);
+  const firstStatements = statementsWith(({ table, firstTable = table }) => firstTable);
   // What numbers follow from, no table says.
   const sums = tables.all.flatMap(({ items }) =>
     items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
@@ -46,7 +49,16 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
     indexes: statements.filter(isIndex),
     fingerprint: {
       schema: hashOf(
-        [...statements, ...digestToldOf(tables), ...sums, ...sumsOf(tables), ...keptViewsOf(tables), ...shares, ...versions, ...projections]
+        [
+          ...firstStatements,
+          ...digestToldOf(tables),
+          ...sums,
+          ...sumsOf(tables),
+          ...keptViewsOf(tables),
+          ...shares,
+          ...versions,
+          ...projections,
+        ]
           .join(';')
           .replaceAll(/\s+/g, ' '),
       ),

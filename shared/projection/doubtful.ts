@@ -33,10 +33,14 @@ const TAKEN: Readonly<Record<string, IsTaken | undefined>> = {
 };
 
 /** RFC 3339 has a year 0, and PostgreSQL has not. */
-const MOMENT = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-([0-3]\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
+const MOMENT = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-[0-3]\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
+
+/** Where in it the day is. */
+const DAY = 'YYYY-MM-'.length;
 
 /** Beyond the end of a month is the beginning of the next one here, and nothing there. */
 const isMoment = (text: string): boolean => {
-  const [, day] = MOMENT.exec(text) ?? [];
-  return day !== undefined && (day <= '28' ? day > '00' : new Date(text).getUTCDate() === Number(day));
+  if (!MOMENT.test(text)) return false;
+  const day = text.slice(DAY, DAY + 2);
+  return day <= '28' ? day > '00' : new Date(text).getUTCDate() === Number(day);
 };

@@ -10,11 +10,15 @@ export const removalOf = ({ name, parent }: Removable, deletion: string): string
     : `with gone as (${deletion} returning t.id, t.${parent}, t.created_at)
        insert into removed (kind, id, parent_id, created_at) select '${name}', * from gone ${AGAIN}`;
 
-/** A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log says so, it is there. */
+/**
+ * A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log says so, it is there. PostgreSQL
+ * looks for all of an array in one pass over the index, and for joined rows one by one.
+ */
 export const returnOf = ({ name, parent }: Removable, insertion: string): string =>
   parent === null
     ? insertion
-    : `with made as (${insertion} returning t.id) delete from removed r using made where r.kind = '${name}' and r.id = made.id`;
+    : `with made as (${insertion} returning t.id)
+       delete from removed r where r.kind = '${name}' and r.id = any (array(select id from made))`;
 
 /** And where it is deleted again, the last time counts. */
 const AGAIN = 'on conflict (kind, id) do update set parent_id = excluded.parent_id, created_at = excluded.created_at';
