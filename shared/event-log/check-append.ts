@@ -8,6 +8,8 @@ export type CheckedEvent = {
   readonly type: string;
   readonly data: string;
   readonly metadata: string;
+  readonly dataBytes: number;
+  readonly metadataBytes: number;
   readonly bytes: number;
 };
 
@@ -29,19 +31,20 @@ export const checkAppend = (stream: StreamName, expected: ExpectedVersion, event
   if (events.length > APPEND_EVENTS_MAX)
     throw new InvalidAppend(`an append holds ${events.length} events, and the limit is ${APPEND_EVENTS_MAX}`);
   const checked = events.map(checkEvent);
-  if (new Set(checked.map(({ id }) => id)).size !== checked.length)
+  if (checked.length > 1 && new Set(checked.map(({ id }) => id)).size !== checked.length)
     throw new InvalidAppend(`an append to ${stream} holds an event id twice`);
-  const bytes = checked.reduce((sum, event) => sum + Buffer.byteLength(event.data), 0);
+  const bytes = checked.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
   if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(`the data of an append to ${stream}`, bytes, APPEND_BYTES_MAX);
   return checked;
 };
 
-const checkEvent = (event: NewEvent): CheckedEvent => {
+export const checkEvent = (event: NewEvent): CheckedEvent => {
   if (!UUID.test(event.id)) throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is no UUID in lower case`);
   if (!TYPE.test(event.type)) throw new InvalidAppend(`the event type ${JSON.stringify(event.type)} is not of the form thing.happened`);
   const data = JSON.stringify(event.data);
   const metadata = JSON.stringify(event.metadata);
   const metadataBytes = Buffer.byteLength(metadata);
   if (metadataBytes > METADATA_BYTES_MAX) throw new AppendTooLarge(`the metadata of ${event.type}`, metadataBytes, METADATA_BYTES_MAX);
-  return { id: event.id, type: event.type, data, metadata, bytes: Buffer.byteLength(data) + metadataBytes };
+  const dataBytes = Buffer.byteLength(data);
+  return { id: event.id, type: event.type, data, metadata, dataBytes, metadataBytes, bytes: dataBytes + metadataBytes };
 };

@@ -1,26 +1,36 @@
-import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client';
+import { randomUUID } from 'node:crypto';
+import { convertToCommandError } from '@eventstore/db-client';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Position, Version } from '#shared/brands.ts';
 import type { Appended } from '../event-log.ts';
-import { type Connection, connect } from './client.ts';
+import { type AppendRequest, encodeAppend } from './append-request.ts';
+import { type AppendCall, type Connection, connect } from './client.ts';
 import { mayLeaveStuck, PassingFailure } from './failures.ts';
+import { positionAt, versionAt } from './places.ts';
 
-export type Request = {
-  readonly stream: string;
-  readonly expected: AppendExpectedRevision;
-  readonly events: JSONEventData[];
-};
+export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 
 /** An append that was stored, and which process of the server has answered so. */
 export type Stored = Appended & { readonly server: symbol };
 
-/** What the client answers, and which process of the server did. */
-export type Answer = AppendResult & { readonly server: symbol };
+/** The version that the stream has reached, and the position of the last event where the server tells it. */
+export type Answer = { readonly version: Version; readonly position: Position | undefined; readonly server: symbol };
 
-/** One client in use, what ends the appends that wait for it, and when it last answered any of them. */
-type Current = { readonly connection: Connection; readonly waiting: Set<(error: unknown) => void>; heardAtMs: number };
+type Waiting = PromiseWithResolvers<Answer> & { readonly timer: NodeJS.Timeout };
+
+/** One client in use, the call that carries its appends, those that wait for their answer, and when it last answered any of them. */
+type Current = {
+  readonly connection: Connection;
+  readonly waiting: Map<string, Waiting>;
+  call: Promise<AppendCall> | undefined;
+  heardAtMs: number;
+};
 
 /**
- * The one client that appends. All its appends go over one call. If it answers nobody for a whole answer's time, the call may be dead:
- * it is replaced by a client with a call of its own, and whatever waited for it is told to try again.
+ * The one client that appends. All its appends go over one call of its connection: requests go in, answers come out, in any order. If it
+ * answers nobody for a whole answer's time, the call may be dead: it is replaced by a client with a call of its own, and whatever waited
+ * for it is told to try again.
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;
@@ -31,41 +41,26 @@ export class AppendClient implements AsyncDisposable {
   constructor(url: string, silenceMaxMs: number) {
     this.#url = url;
     this.#silenceMaxMs = silenceMaxMs;
-    this.#current = this.#open();
+    this.#current = open(url);
   }
 
-  /** Sends once; rejects with what the client rejects, or with a passing failure when no answer comes within the time. */
-  send({ stream, expected, events }: Request, answerWithinMs: number): Promise<Answer> {
+  /** Sends once; rejects with what the server or the connection says, or with a passing failure when no answer comes within the time. */
+  send(request: Request, answerWithinMs: number): Promise<Answer> {
     const used = this.#current;
+    const id = randomUUID();
     const sentAtMs = performance.now();
-    const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
-    const fail = (error: unknown) => {
-      clearTimeout(timer);
-      used.waiting.delete(fail);
-      reject(error);
-    };
-    const onRefusal = (error: unknown) => {
-      used.heardAtMs = performance.now();
-      fail(error);
-      if (mayLeaveStuck(error)) this.#replace(used, 'the client that appends to EventStoreDB was replaced');
-    };
-    const onAnswer = (result: AppendResult) => {
-      used.heardAtMs = performance.now();
-      clearTimeout(timer);
-      used.waiting.delete(fail);
-      resolve({ ...result, server: used.connection.server() });
-    };
-    const onSilence = () => {
-      // Others that wait for the client are failed by it as well, so it names no stream.
-      const why = `EventStoreDB did not answer an append within ${Math.round(answerWithinMs)} ms`;
-      fail(new PassingFailure(why));
-      // Others may be answered, and whoever had only the rest of its patience knows too little.
-      if (used.heardAtMs < sentAtMs && answerWithinMs >= this.#silenceMaxMs) this.#replace(used, why);
-    };
-    const timer = setTimeout(onSilence, answerWithinMs);
-    used.waiting.add(fail);
-    used.connection.client.appendToStream(stream, events, { expectedRevision: expected }).then(onAnswer, onRefusal);
-    return answer;
+    const timer = setTimeout(() => this.#onSilence(used, id, { sentAtMs, answerWithinMs }), answerWithinMs);
+    const waiting = { ...Promise.withResolvers<Answer>(), timer };
+    used.waiting.set(id, waiting);
+    used.call ??= this.#openCall(used);
+    used.call.then(
+      (call) => {
+        if (!used.waiting.has(id)) return;
+        for (const message of encodeAppend({ ...request, id, deadlineMs: used.connection.deadlineMs() })) call.write(message);
+      },
+      (error: unknown) => this.#onRefusal(used, id, error),
+    );
+    return waiting.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,21 +68,109 @@ export class AppendClient implements AsyncDisposable {
     await Promise.all(this.#closing);
   }
 
-  #open(): Current {
-    const connection = connect(this.#url, () => this.#replace(opened, 'EventStoreDB ended the call that carries the appends'));
-    const opened: Current = { connection, waiting: new Set(), heardAtMs: Number.NEGATIVE_INFINITY };
-    return opened;
+  #openCall(used: Current): Promise<AppendCall> {
+    const opening = this.#begin(used);
+    opening.catch(() => {
+      used.call = undefined;
+    });
+    return opening;
+  }
+
+  async #begin(used: Current): Promise<AppendCall> {
+    const server = Symbol('a process of EventStoreDB');
+    const call = await used.connection.openAppendCall();
+    let hasFailed = false;
+    call.on('data', (answer: BatchAppendResp) => this.#onAnswer(used, answer, server));
+    call.on('error', (error) => {
+      hasFailed = true;
+      this.#onFailure(used, convertToCommandError(error));
+    });
+    // The connection is still there, and nobody reads what would be written to the call.
+    call.on('end', () => {
+      if (!hasFailed) this.#replace(used, 'EventStoreDB ended the call that carries the appends');
+    });
+    return call;
+  }
+
+  #onAnswer(used: Current, answer: BatchAppendResp, server: symbol): void {
+    used.heardAtMs = performance.now();
+    const waiting = settled(used, answer.getCorrelationId()?.getString() ?? '');
+    // The server gives a second answer to some requests.
+    if (!waiting) return;
+    try {
+      waiting.resolve({ ...reachedBy(answer), server });
+    } catch (error) {
+      waiting.reject(error);
+    }
+  }
+
+  #onRefusal(used: Current, id: string, error: unknown): void {
+    fail(used, id, error);
+    if (mayLeaveStuck(error)) this.#replace(used, REPLACED);
+  }
+
+  /** The call has failed, and with it whatever waits for an answer on it. */
+  #onFailure(used: Current, error: unknown): void {
+    used.call = undefined;
+    used.heardAtMs = performance.now();
+    failAll(used, error);
+    if (mayLeaveStuck(error)) this.#replace(used, REPLACED);
+  }
+
+  #onSilence(used: Current, id: string, { sentAtMs, answerWithinMs }: { sentAtMs: number; answerWithinMs: number }): void {
+    // Others that wait for the client are failed by it as well, so it names no stream.
+    const why = `EventStoreDB did not answer an append within ${Math.round(answerWithinMs)} ms`;
+    fail(used, id, new PassingFailure(why));
+    // Others may be answered, and whoever had only the rest of its patience knows too little.
+    if (used.heardAtMs < sentAtMs && answerWithinMs >= this.#silenceMaxMs) this.#replace(used, why);
   }
 
   #replace(used: Current, why: string): void {
     if (used !== this.#current) return;
-    this.#current = this.#open();
+    this.#current = open(this.#url);
     this.#retire(used, why);
   }
 
-  #retire({ connection, waiting }: Current, why: string): void {
-    for (const fail of [...waiting]) fail(new PassingFailure(why));
-    const closing = connection.close().finally(() => this.#closing.delete(closing));
+  #retire(used: Current, why: string): void {
+    failAll(used, new PassingFailure(why));
+    const closing = used.connection.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 }
+
+const reachedBy = (answer: BatchAppendResp): Omit<Answer, 'server'> => {
+  const error = answer.getError();
+  if (error?.hasDetails()) throw unpackToCommandError(error, streamIn(answer));
+  const success = answer.getSuccess();
+  if (!success) throw new PassingFailure(`EventStoreDB answered an append with ${error?.getMessage() ?? 'nothing'}`);
+  const position = success.getPosition();
+  return {
+    version: versionAt(BigInt(success.getCurrentRevision())),
+    position: position && positionAt({ commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) }),
+  };
+};
+
+const streamIn = (answer: BatchAppendResp): string =>
+  Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString('utf8');
+
+const REPLACED = 'the client that appends to EventStoreDB was replaced';
+
+const open = (url: string): Current => ({
+  connection: connect(url),
+  waiting: new Map(),
+  call: undefined,
+  heardAtMs: Number.NEGATIVE_INFINITY,
+});
+
+const settled = ({ waiting }: Current, id: string): Waiting | undefined => {
+  const settling = waiting.get(id);
+  waiting.delete(id);
+  clearTimeout(settling?.timer);
+  return settling;
+};
+
+const fail = (used: Current, id: string, error: unknown): void => settled(used, id)?.reject(error);
+
+const failAll = (used: Current, error: unknown): void => {
+  for (const id of [...used.waiting.keys()]) fail(used, id, error);
+};

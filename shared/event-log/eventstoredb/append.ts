@@ -1,19 +1,21 @@
-import { ANY, type JSONEventData, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
-import type { StreamName, Version } from '#shared/brands.ts';
+import { randomUUID } from 'node:crypto';
+import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type CheckedEvent, checkEvent } from '../check-append.ts';
 import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
-import { APPEND_BYTES_MAX, type ExpectedVersion, NO_STREAM } from '../event-log.ts';
-import type { Answer, AppendClient, Request, Stored } from './append-client.ts';
+import { APPEND_BYTES_MAX, type ExpectedVersion } from '../event-log.ts';
+import type { Answer, AppendClient, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
-import { failureOf, PassingFailure, refusalOf, WrongVersion } from './failures.ts';
+import { failureOf, PassingFailure, refusalOf } from './failures.ts';
 import { withPatience } from './patience.ts';
-import { positionAt, revisionOf, versionAt } from './places.ts';
+import { revisionOf } from './places.ts';
 import type { Reader } from './read.ts';
 import { IDENTITY_STREAM } from './record.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
   readonly expected: ExpectedVersion;
-  readonly events: JSONEventData[];
+  readonly events: readonly CheckedEvent[];
 };
 
 export type AppendTiming = {
@@ -55,7 +57,7 @@ export class Appender implements AsyncDisposable {
     const startedAtMs = performance.now();
     this.#pending += 1;
     try {
-      const answer = await this.#client.send(requestOf(proposed, proposed.expected), this.#timing.answerWithinMs);
+      const answer = await this.#client.send(proposed, this.#timing.answerWithinMs);
       this.#failingSinceMs = undefined;
       return await this.#appended(answer, proposed, proposed.expected);
     } catch (error) {
@@ -76,8 +78,8 @@ export class Appender implements AsyncDisposable {
     const { patienceMs, answerWithinMs } = this.#timing;
     const failingMs = performance.now() - (this.#failingSinceMs ?? Number.POSITIVE_INFINITY);
     if (failingMs <= patienceMs) return;
-    const question = { stream: IDENTITY_STREAM as StreamName, expected: LONGEST, events: [jsonEvent({ type: 'log.asked', data: {} })] };
-    await this.#client.send(requestOf(question, LONGEST), answerWithinMs).catch((cause: unknown) => {
+    const question = { stream: IDENTITY_STREAM, expected: LONGEST, events: [eventOfLog('log.asked', {})] };
+    await this.#client.send(question, answerWithinMs).catch((cause: unknown) => {
       if (failureOf(cause) === 'wrong-version') return;
       throw new LogUnavailable(`EventStoreDB has taken no append for ${Math.round(failingMs)} ms`, { cause });
     });
@@ -133,16 +135,15 @@ export class Appender implements AsyncDisposable {
   }
 
   async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Stored> {
-    const answer = await this.#client.send(requestOf(proposed, expected), answerWithinMs);
+    const answer = await this.#client.send({ ...proposed, expected }, answerWithinMs);
     this.#failingSinceMs = undefined;
     return this.#appended(answer, proposed, expected);
   }
 
   #appended(answer: Answer, proposed: ProposedAppend, expected: ExpectedVersion): Stored | Promise<Stored> {
-    // So the client tells a wrong version when the address sets throwOnAppendFailure=false, and then its revision is wrong.
-    if (!answer.success) throw new WrongVersion(`${proposed.stream} is not at version ${expected}`);
+    const { position, server } = answer;
     const version = checkedVersion(answer, expected, proposed);
-    return answer.position ? { version, position: positionAt(answer.position), server: answer.server } : this.#lookUp(proposed, version);
+    return position === undefined ? this.#lookUp(proposed, version) : { version, position, server };
   }
 
   async #lookUp(proposed: ProposedAppend, version: Version): Promise<Stored> {
@@ -152,20 +153,12 @@ export class Appender implements AsyncDisposable {
   }
 }
 
-const requestOf = ({ stream, events }: ProposedAppend, expected: ExpectedVersion): Request => ({
-  stream,
-  events,
-  expected: expectedRevision(expected),
-});
-
-const expectedRevision = (expected: ExpectedVersion) => {
-  if (expected === 'any') return ANY;
-  return expected === NO_STREAM ? NO_STREAM_YET : revisionOf(expected);
-};
+/** An event that says something of the log itself. */
+export const eventOfLog = (type: string, data: JsonObject): CheckedEvent =>
+  checkEvent({ id: randomUUID() as EventId, type, data, metadata: {} });
 
 /** A stream that was deleted outside takes any expectation and goes on numbering where it was, which no reader of ours would understand. */
-const checkedVersion = (answer: Answer, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
-  const version = versionAt(answer.nextExpectedRevision);
+const checkedVersion = ({ version }: Answer, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
   const fits = expected === 'any' ? version >= events.length : version === expected + events.length;
   if (!fits)
     throw new Error(
@@ -183,7 +176,7 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
     case 'too-large':
       return new AppendTooLarge(
         `the data of an append to ${stream}`,
-        events.reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0),
+        events.reduce((sum, { dataBytes }) => sum + dataBytes, 0),
         limitIn(error),
       );
     case 'missing':

@@ -1,46 +1,37 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import grpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { type AppendCall, guardAppendCall } from './append-call.ts';
+
+/** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
+export type AppendCall = ReturnType<typeof grpc.StreamsClient.prototype.makeBidiStreamRequest<Buffer, BatchAppendResp>>;
 
 export type Connection = {
   readonly client: EventStoreDBClient;
-  /** The process of the server that has answered the last append: a call that carries appends is never passed on to another. */
-  server(): symbol;
+  openAppendCall(): Promise<AppendCall>;
+  /** Of what is sent now. */
+  deadlineMs(): number;
   /** Ends what goes on, without an effect on other clients, and closes the connection. */
   close(): Promise<void>;
 };
 
 const CLOSE_WITHIN_MS = 1_000;
 
-/** Opens a client; it connects when it is first used. `onAppendCallEnded` hears that the call which carries all appends has ended. */
-export const connect = (url: string, onAppendCallEnded: () => void = () => {}): Connection => {
+/** Opens a client; it connects when it is first used. */
+export const connect = (url: string): Connection => {
   const client = clientFor(url);
   const internals = internalsOf(client);
-  const retired = new AbortController();
-  const { GRPCStreamCreator: createCall, getChannel, callArguments, handleError } = internals;
+  const { getChannel, callArguments, handleError } = internals;
   // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads, the client goes there.
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
   // It waits for a connection that is being sought, and nobody for it: whoever asked for that connection hears that there is none.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
-  internals.GRPCStreamCreator = (service, name, create, cache) => {
-    if (name !== APPEND_CALL) return createCall(service, name, create, cache);
-    const createGuarded = (grpc: unknown) => {
-      const itsServer = Symbol('a process of EventStoreDB');
-      const onAnswer = () => {
-        server = itsServer;
-      };
-      return guardAppendCall(create(grpc), { retired: retired.signal, onAnswer, onEnded: onAppendCallEnded });
-    };
-    return createCall(service, name, createGuarded, cache);
-  };
-  let server = Symbol('none yet');
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
     channel = getChannel();
     return channel;
   };
   const close = async (): Promise<void> => {
-    retired.abort();
     await client.dispose();
     // Disposing leaves the channel open, and its connection with it.
     await channel?.then(
@@ -48,33 +39,42 @@ export const connect = (url: string, onAppendCallEnded: () => void = () => {}): 
       () => {},
     );
   };
-  return { client, server: () => server, close: () => within(CLOSE_WITHIN_MS, close()) };
+  return {
+    client,
+    openAppendCall: internals.GRPCStreamCreator(grpc.StreamsClient, 'append', (streams) => {
+      const { path, responseDeserialize } = grpc.StreamsService.batchAppend;
+      const [metadata, options] = internals.callArguments({}, { deadline: Number.POSITIVE_INFINITY });
+      return streams.makeBidiStreamRequest(path, (encoded) => encoded, responseDeserialize, metadata, options);
+    }),
+    deadlineMs: () => internals.createDeadline().getTime(),
+    close: () => within(CLOSE_WITHIN_MS, close()),
+  };
 };
 
 type Channel = { close(): void };
 
-/** What is reached into, because the client offers no other way to keep its faults from the process. */
+/** What is reached into: the client's own appends are slow, and its faults would reach the process. */
 type Internals = {
-  GRPCStreamCreator(service: unknown, name: string, create: (grpc: unknown) => AppendCall, cache: unknown): () => Promise<AppendCall>;
+  GRPCStreamCreator(service: unknown, name: string, create: (streams: grpc.StreamsClient) => AppendCall): () => Promise<AppendCall>;
   getChannel(): Promise<Channel>;
   handleError(failed: unknown, error: unknown): Promise<void>;
   /** Of every call, the reading and the appending ones. */
-  callArguments(options: object, ofCall?: object): unknown;
+  callArguments(options: object, ofCall?: object): Required<Parameters<grpc.StreamsClient['batchAppend']>>;
+  createDeadline(): Date;
 };
-
-/** The name that the client gives to the call which carries all its appends. */
-const APPEND_CALL = 'appendToStream';
 
 const internalsOf = (client: object): Internals => {
   if (!hasInternals(client))
     throw new StartRefused(
-      'this version of @eventstore/db-client is built otherwise than 6.2.1; the guard around its append call must be adapted',
+      'this version of @eventstore/db-client is built otherwise than 6.2.1; the call that carries appends must be adapted',
     );
   return client;
 };
 
 const hasInternals = (client: object): client is Internals =>
-  ['GRPCStreamCreator', 'getChannel', 'callArguments', 'handleError'].every((name) => typeof Reflect.get(client, name) === 'function');
+  ['GRPCStreamCreator', 'getChannel', 'callArguments', 'handleError', 'createDeadline'].every(
+    (name) => typeof Reflect.get(client, name) === 'function',
+  );
 
 const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;

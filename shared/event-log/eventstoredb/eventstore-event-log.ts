@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { BACKWARDS, END, type EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client';
+import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { askAgain } from '../ask-again.ts';
-import { type CheckedEvent, checkAppend } from '../check-append.ts';
+import { checkAppend } from '../check-append.ts';
 import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
-import { type EventLog, FIRST, type NewEvent, NO_STREAM, type Seen, START } from '../event-log.ts';
-import { Appender, type AppendTiming } from './append.ts';
+import { type EventLog, FIRST, NO_STREAM, type Seen, START } from '../event-log.ts';
+import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
@@ -42,9 +42,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     append: async (stream, expected, events, { seen, reads = [] } = {}) => {
       // An append of EventStoreDB expects the version of one stream.
       if (reads.length > 0) throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
-      const checked = checkAppend(stream, expected, events);
-      const data = events.map((event, index) => toEventData(event, checked[index]));
-      const stored = await appender.append({ stream, expected, events: data });
+      const stored = await appender.append({ stream, expected, events: checkAppend(stream, expected, events) });
       await demandSameHistory(stored, seen);
       const { version, position } = stored;
       return { version, position };
@@ -61,17 +59,6 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
-
-const utf8 = new TextEncoder();
-
-/** The client turns data into JSON itself, but takes metadata as the bytes that were checked. */
-const toEventData = ({ id, type, data, metadata }: NewEvent, checked: CheckedEvent | undefined): JSONEventData => ({
-  id,
-  type,
-  data,
-  contentType: 'application/json',
-  metadata: checked ? utf8.encode(checked.metadata) : metadata,
-});
 
 /**
  * Looks whether what was seen is still there, after an append that another process of the server has stored than the one before. A
@@ -97,7 +84,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const takeIdentity = async (reader: Reader, appender: Appender): Promise<LogIdentity> => {
   const known = await readIdentity(reader);
   if (known) return known;
-  const event = jsonEvent({ type: 'log.identified', data: { identity: randomUUID() } });
+  const event = eventOfLog('log.identified', { identity: randomUUID() });
   try {
     await appender.append({ stream: IDENTITY_STREAM as StreamName, expected: NO_STREAM, events: [event] });
   } catch (error) {

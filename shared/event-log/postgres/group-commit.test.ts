@@ -9,7 +9,7 @@ const one = { version: 1 as Version, position: 1 as Position };
 const propose = (stream: string, expected: ExpectedVersion = NO_STREAM, bytes = 2): ProposedAppend => ({
   stream: stream as StreamName,
   expected,
-  events: [{ id: randomUUID() as EventId, type: 'thing.noted', data: '{}', metadata: '{}', bytes }],
+  events: [{ id: randomUUID() as EventId, type: 'thing.noted', data: '{}', metadata: '{}', dataBytes: bytes, metadataBytes: 0, bytes }],
 });
 
 class Passing extends Error {}
