@@ -30,7 +30,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
     /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-made)\.ts/,
   ],
   // Followers read the log by these; the rest of the folder appends.
-  ['follow the log', /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|bell))\.ts/],
+  ['follow the log', /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|live-tail))\.ts/],
   [
     'write to the log',
     /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots|rest\/writes)\/?|\/kernel\/|\/query\/read-written/,

@@ -8,6 +8,9 @@ export type LogPage = {
   readonly events: readonly RecordedEvent[];
   /** In bytes, of each event. */
   readonly sizes: readonly number[];
+  /** The id of the record at that position, and at `last`, of an engine that writes records of its own. */
+  readonly atRecord?: string | undefined;
+  readonly lastRecord?: string | undefined;
   /** The page is complete up to here. It may be after the last event, because an engine may write records of its own. */
   readonly last: Position;
   /** There may be more behind it. */
@@ -35,6 +38,9 @@ const WINDOW_EVENTS_MAX = 2_000;
 const WINDOW_BYTES_MAX = 4 * 1_048_576;
 const PAGE_EVENTS_MAX = 1_000;
 
+/** A record that a live subscription has delivered; without an event if the engine has written it for itself. */
+export type LiveRecord = { readonly position: Position; readonly id: string; readonly event: RecordedEvent | undefined };
+
 type Window = {
   /** It has every event after this. */
   start: Position;
@@ -44,6 +50,7 @@ type Window = {
   sizes: number[];
   bytes: number;
   end: Position;
+  endRecord: string | undefined;
   isCut: boolean;
   heard: number;
   lookedAtMs: number;
@@ -71,16 +78,40 @@ export class Tail {
 
   /** Reads the log. Followers that ask for the same position at the same time share one read. */
   look(last: Position): Promise<TailPage> {
-    const reading = this.#reading.get(last) ?? this.#read(last).finally(() => this.#reading.delete(last));
+    const reading = this.#reading.get(last) ?? this.read(last).finally(() => this.#reading.delete(last));
     this.#reading.set(last, reading);
     return reading;
   }
 
-  async #read(last: Position): Promise<TailPage> {
+  /** Reads the log from now on. */
+  async read(last: Position): Promise<TailPage> {
     const looked = { heard: this.#options.heard(), lookedAtMs: performance.now() };
+    const begun = this.#window && { window: this.#window, end: endOf(this.#window) };
     const { sizes, ...page } = await this.#options.read(last);
-    this.#keep(last, { ...page, ...looked }, sizes);
+    this.#keep(last, { ...page, ...looked }, { sizes, begun });
     return { ...page, ...looked };
+  }
+
+  /** The window has everything up to here; `START` if there is none. */
+  get end(): Position {
+    return this.#window?.end ?? START;
+  }
+
+  /** Adds the record that follows the one at `after`. Returns false if the window does not reach as far as that. */
+  push(after: Position, { position, id, event }: LiveRecord): boolean {
+    const window = this.#window;
+    if (window === undefined || window.end < after) return false;
+    if (position <= window.end) return true;
+    if (event) {
+      const size = position - window.end;
+      window.events.push(event);
+      window.sizes.push(size);
+      window.bytes += size;
+    }
+    window.end = position;
+    window.endRecord = id;
+    shorten(window);
+    return true;
   }
 
   #known(last: Position, seen: Seen | undefined): TailPage | undefined {
@@ -99,17 +130,19 @@ export class Tail {
     return { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false, heard, lookedAtMs };
   }
 
-  #keep(after: Position, page: TailPage, sizes: readonly number[]): void {
-    const { events, last, isAway, heard, lookedAtMs } = page;
+  #keep(after: Position, page: TailPage, { sizes, begun }: Kept): void {
+    const { events, last, lastRecord, isAway, heard, lookedAtMs } = page;
     const isCut = page.isCut || isAway;
     if (isAway && events.length === 0) return;
     const known = this.#window;
     if (known !== undefined && last < known.end) {
-      // Either the log has lost its end, or this read began earlier.
-      if (!isCut) this.#window = undefined;
+      if (isCut) return;
+      // Records that were pushed since the read began are not on its page. Otherwise the log has lost its end.
+      const isOvertaken = begun?.window === known && last >= begun.end.position && isContinued(begun.end, after, page);
+      this.#window = isOvertaken ? Object.assign(known, { isCut, heard, lookedAtMs }) : undefined;
       return;
     }
-    const window = known !== undefined && isContinued(known, after, page) ? known : beginAfter(after, page);
+    const window = known !== undefined && isContinued(endOf(known), after, page) ? known : beginAfter(after, page);
     const fresh = events.findIndex(({ position }) => position > window.end);
     if (fresh >= 0) {
       window.events.push(...events.slice(fresh));
@@ -117,24 +150,36 @@ export class Tail {
       for (const size of sizes.slice(fresh)) window.bytes += size;
     }
     shorten(window);
-    this.#window = Object.assign(window, { end: last, isCut, heard, lookedAtMs });
+    this.#window = Object.assign(window, { end: last, endRecord: lastRecord, isCut, heard, lookedAtMs });
   }
 }
 
+/** The end of a window: its position, the record there if one is known, and the newest event. */
+type End = { readonly position: Position; readonly record: string | undefined; readonly newest: Seen | undefined };
+
+type Kept = { readonly sizes: readonly number[]; readonly begun: { readonly window: Window; readonly end: End } | undefined };
+
+const endOf = ({ events, before, end, endRecord }: Window): End => ({
+  position: end,
+  record: endRecord,
+  newest: seenOf(events.at(-1)) ?? before,
+});
+
 const seenOf = (event: RecordedEvent | undefined): Seen | undefined => event && { position: event.position, id: event.id };
 
-/** The page has the newest event of the window at the same position, so both are of one history. */
-const isContinued = (window: Window, after: Position, { at, events }: TailPage): boolean => {
-  if (after > window.end) return false;
-  const newest = window.events.at(-1) ?? window.before;
-  if (newest === undefined) return after === window.end;
-  const { id } = (at?.position === newest.position ? at : events.find(({ position }) => position === newest.position)) ?? {};
-  return id === newest.id;
+/** The page has the record at the end of the window, or its newest event, at the same position, so both are of one history. */
+const isContinued = (end: End, after: Position, { at, atRecord, events }: TailPage): boolean => {
+  if (after > end.position) return false;
+  if (after === end.position && end.record !== undefined) return atRecord === end.record;
+  if (end.newest === undefined) return after === end.position;
+  const { position, id } = end.newest;
+  const shown = at?.position === position ? at : events.find((event) => event.position === position);
+  return shown?.id === id;
 };
 
 const beginAfter = (after: Position, { at }: TailPage): Window => ({
   ...{ start: after, before: at, events: [], sizes: [], bytes: 0 },
-  ...{ end: after, isCut: true, heard: 0, lookedAtMs: Number.NEGATIVE_INFINITY },
+  ...{ end: after, endRecord: undefined, isCut: true, heard: 0, lookedAtMs: Number.NEGATIVE_INFINITY },
 });
 
 /** Drops half of the window, so that this is rare. */

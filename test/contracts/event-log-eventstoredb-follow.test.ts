@@ -6,6 +6,7 @@ import type { Position } from '#shared/brands.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { POLL_MS } from '#shared/event-log/tail.ts';
 import { scaled } from '../../testing/load.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
@@ -34,7 +35,7 @@ const appendOne = async (): Promise<string> => {
   await log.append(aStream(), NO_STREAM, [event]);
   return event.id;
 };
-const appendMany = async (count: number): Promise<readonly string[]> => {
+const appendMany = async (count: number): Promise<string[]> => {
   const events = Array.from({ length: count }, () => anEvent());
   for (let from = 0; from < count; from += 1_000) await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
   return events.map(({ id }) => id);
@@ -79,6 +80,51 @@ describe('a follower', () => {
     while (seen.length < ids.length) seen.push(...((await following.next()).value ?? []));
     expect(idsOf(seen)).toEqual(ids);
     await following.return?.();
+  });
+
+  test('reads no pages for what its subscription delivers', async () => {
+    await using follower = startFollowing(log, await log.head());
+    await untilLive();
+    await appendOne();
+    await follower.until((seen) => seen.length === 1);
+    using pages = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
+    const startedAtMs = performance.now();
+    for (let n = 2; n <= 40; n += 1) {
+      await appendOne();
+      await follower.until((seen) => seen.length === n);
+    }
+    // Now and then it looks whether the log still has what it knows.
+    const unasked = Math.ceil((performance.now() - startedAtMs) / POLL_MS) + 1;
+    expect(pages.mock.calls.length).toBeLessThanOrEqual(unasked);
+  });
+
+  test('skips and repeats nothing where its subscription begins on a server that is late', async () => {
+    await using follower = startFollowing(log, await log.head());
+    const ids = await appendMany(5);
+    await follower.until((seen) => seen.length === 5);
+    await untilLive();
+    standIn.lag(3);
+    standIn.endSubscriptions('too-slow');
+    await untilLive();
+    standIn.catchUp();
+    ids.push(await appendOne());
+    expect(idsOf(await follower.until((seen) => seen.length >= 6))).toEqual(ids);
+  });
+
+  test('skips and repeats nothing while its subscription is dropped at random', async () => {
+    const head = await log.head();
+    await using stack = new AsyncDisposableStack();
+    const followers = Array.from({ length: 3 }, () => stack.use(startFollowing(log, head)));
+    const ids: string[] = [];
+    let drops = 0;
+    for (let n = 0; n < 150; n += 1) {
+      if (n % 2 === 0) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
+      const appended = appendMany(1 + (n % 5));
+      if (Math.random() < 0.3) drops += standIn.endSubscriptions(n % 2 ? 'too-slow' : 'silent-end');
+      ids.push(...(await appended));
+    }
+    for (const follower of followers) expect(idsOf(await follower.until((seen) => seen.length >= ids.length))).toEqual(ids);
+    expect(drops).toBeGreaterThan(0);
   });
 
   test.each([998, 999, 1_000, 1_001, 2_000])('gets %s events whole, whatever the pages are cut to', async (count) => {

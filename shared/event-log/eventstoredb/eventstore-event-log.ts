@@ -7,10 +7,10 @@ import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
 import { type EventLog, FIRST, NO_STREAM, type Seen, START } from '../event-log.ts';
 import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
-import { LiveBell } from './bell.ts';
 import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
-import { createFollow } from './follow.ts';
+import { createFollow, readAfter } from './follow.ts';
+import { LiveTail } from './live-tail.ts';
 import { LATE_MS } from './patience.ts';
 import { placeOf } from './places.ts';
 import { ask, PAGE_EVENTS_MAX, type Reader, readFirst, readingOf, readStreamPages, refuseIfClosed } from './read.ts';
@@ -30,7 +30,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   const closed = new AbortController();
   opening.defer(() => closed.abort());
   const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
-  const bell = opening.use(new LiveBell(readers.client));
+  const live = opening.use(new LiveTail(readers.client, (after) => readAfter(reader, after)));
   const client = opening.use(new AppendClient(url, timing.answerWithinMs));
   const appender = opening.use(new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }));
   const identity = await takeIdentity(reader, appender);
@@ -48,7 +48,7 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
       return { version, position };
     },
     read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
-    follow: createFollow(reader, bell),
+    follow: createFollow(reader, live),
     eventAt: (position) => readEventAt(reader, position),
     head,
     lateMs: LATE_MS,

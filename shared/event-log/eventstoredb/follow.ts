@@ -2,27 +2,20 @@ import type { EventId, Position } from '#shared/brands.ts';
 import { LogUnavailable, LogWentBack } from '../errors.ts';
 import type { EventLog, RecordedEvent, Seen } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
-import { type LogPage, Tail, type TailPage } from '../tail.ts';
-import type { LiveBell } from './bell.ts';
+import type { LogPage, TailPage } from '../tail.ts';
 import { readEventAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
+import type { LiveTail } from './live-tail.ts';
 import { placeOf } from './places.ts';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader, readingOf } from './read.ts';
 import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 
-/**
- * How to follow everything. By pages, because a live subscription is dropped whenever it lags, and costs the server more than they do:
- * it only rings.
- */
-export const createFollow = (reader: Reader, bell: LiveBell): EventLog['follow'] => {
+/** How to follow everything: by pages, and at the end of the log by a live subscription that all followers share. */
+export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow'] => {
   const follower: TailFollower = {
-    tail: new Tail({
-      read: (after) => readAfter(reader, after),
-      heard: () => bell.heard,
-      hasNews: (after, heard) => bell.heard !== heard || bell.latest > after,
-    }),
-    wait: (after, heard, limits) => bell.waitAfter(after, heard, limits),
+    tail: live.tail,
+    wait: (after, heard, limits) => live.waitAfter(after, heard, limits),
     demandSeen: (seen, page) => demandSeen(reader, seen, page),
     explain: (seen, error) => explain(reader, seen, error),
   };
@@ -53,11 +46,14 @@ const explain = async (reader: Reader, seen: Seen | undefined, error: unknown): 
 
 const signalsNoRecord = (error: unknown): boolean => error instanceof Error && (isNoRecord(error) || isNoRecord(error.cause));
 
-const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
+/** The next events after a position. */
+export const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
   const events: RecordedEvent[] = [];
   const sizes: number[] = [];
   let at: Seen | undefined;
   let last = after;
+  let atRecord: string | undefined;
+  let lastRecord: string | undefined;
   let first: Position | undefined;
   let records = 0;
   let bytes = 0;
@@ -69,6 +65,8 @@ const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
     // Reading from a position is inclusive: the first is the one that was read last.
     if (position === after && records === 1) {
       if (!isOfSystem(event)) at = { position, id: event.id as EventId };
+      atRecord = event.id;
+      lastRecord = event.id;
       return true;
     }
     if (position <= last) throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
@@ -80,6 +78,7 @@ const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
       sizes.push(position - last);
     }
     last = position;
+    lastRecord = event.id;
     return bytes < PAGE_BYTES_MAX;
   };
   const read = reader.client.readAll({ fromPosition: placeOf(after), maxCount: PAGE_EVENTS_MAX });
@@ -89,5 +88,6 @@ const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
     if (failureOf(error) !== 'passing') throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);
     isAway = true;
   }
-  return { at, events, sizes, last, isCut: records === PAGE_EVENTS_MAX || bytes >= PAGE_BYTES_MAX, isAway };
+  const isCut = records === PAGE_EVENTS_MAX || bytes >= PAGE_BYTES_MAX;
+  return { at, atRecord, events, sizes, last, lastRecord, isCut, isAway };
 };

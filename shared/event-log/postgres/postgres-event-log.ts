@@ -10,11 +10,11 @@ import { checkAppend } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
 import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
+import { ringLater } from '../ring-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
 import { readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
-import { ringLater } from './ring-later.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -35,7 +35,7 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
     hasNews: (_after, heard) => bell.heard !== heard,
   });
   const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) => bell.wait(heard, timeoutMs, signal);
-  const ring = ringLater(bell);
+  const ring = ringLater(() => bell.ringEverywhere());
   const commits = opening.use(
     new GroupCommit({
       isPassing,

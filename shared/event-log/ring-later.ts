@@ -1,17 +1,15 @@
-import type { PostgresBell } from '#shared/database/bell/bell.ts';
-
 const RING_AT_MOST_EVERY_MS = 4;
 
 /**
  * Wakes the followers after an append: in the next turn of the event loop, so that writers are answered first, and at most every few
  * milliseconds, because waking all followers costs more than an append.
  */
-export const ringLater = (bell: Pick<PostgresBell, 'ringEverywhere'>): (() => void) => {
+export const ringLater = (wake: () => void): (() => void) => {
   let isResting = false;
   let isDue = false;
   const ring = (): void => {
     isDue = false;
-    bell.ringEverywhere();
+    wake();
     setTimeout(rested, RING_AT_MOST_EVERY_MS);
   };
   const rested = (): void => {

@@ -1,11 +1,11 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { until } from '../../../testing/until.ts';
+import { until } from '../../testing/until.ts';
 import { ringLater } from './ring-later.ts';
 
 test('it rings once who waits has been answered, and for all that comes soon after that together', async () => {
   const told: string[] = [];
-  const ring = ringLater({ ringEverywhere: () => void told.push('rung') });
+  const ring = ringLater(() => void told.push('rung'));
   ring();
   void Promise.resolve().then(() => told.push('answered'));
   await endOfTurn();

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
+import type { Position } from '#shared/brands.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { START } from '../event-log.ts';
+import { ringLater } from '../ring-later.ts';
+import { type LogPage, Tail } from '../tail.ts';
+import { placeOf } from './places.ts';
+import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
+
+const REOPEN_MS = 5;
+const REOPEN_MAX_MS = 1_000;
+const IDLE_LOOK_MS = 60_000;
+
+/** After so many records that no follower has waited for, all are busy with earlier ones: pages are cheaper then. */
+const UNAWAITED_MAX = 2_000;
+
+/**
+ * The end of the log. While followers wait there, a live subscription to everything adds what it delivers to the window that they share.
+ *
+ * The server drops a subscription that lags a little, several times a second under load, and a server that stops ends it without an
+ * error. Then followers read pages, and the subscription is opened again after the last record of the window. Only a page that was read
+ * once it is confirmed shows that both are of one history, and nothing that it delivers is taken before.
+ */
+export class LiveTail extends Doorbell implements AsyncDisposable {
+  readonly tail: Tail;
+  readonly #client: EventStoreDBClient;
+  readonly #closed = new AbortController();
+  readonly #ringLater = ringLater(() => this.ring());
+  /** Rung when a follower begins to wait. */
+  readonly #awaited = new Doorbell();
+  #waiting = 0;
+  #unawaited = 0;
+  /** How often there may have been records that the window has missed. */
+  #missed = 0;
+  #listening: Promise<void> | undefined;
+
+  constructor(client: EventStoreDBClient, read: (after: Position) => Promise<LogPage>) {
+    super();
+    this.#client = client;
+    this.tail = new Tail({ read, heard: () => this.#missed, hasNews: (_after, missed) => this.#missed !== missed });
+  }
+
+  /** Waits for something stored after a position, for a subscription that ends after `missed`, for the time to run out, or for the signal. */
+  async waitAfter(after: Position, missed: number, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
+    this.#unawaited = 0;
+    if (this.tail.end > after || this.#missed !== missed) return;
+    this.#listening ??= this.#listen();
+    this.#waiting += 1;
+    this.#awaited.ring();
+    await this.wait(this.heard, timeoutMs, signal);
+    this.#waiting -= 1;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.#listening;
+  }
+
+  async #listen(): Promise<void> {
+    let reopenMs = REOPEN_MS;
+    while (!this.#closed.signal.aborted) {
+      await this.#someoneWaits();
+      const wasLive = await this.#listenOnce(this.tail.end);
+      this.#missed += 1;
+      this.ring();
+      reopenMs = wasLive ? REOPEN_MS : Math.min(reopenMs * 2, REOPEN_MAX_MS);
+      await delay(reopenMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+    }
+  }
+
+  /** Listens until the subscription ends, for whatever reason, and returns whether it was live at all. */
+  async #listenOnce(after: Position): Promise<boolean> {
+    if (this.#closed.signal.aborted || after === START) return false;
+    const subscription = this.#client.subscribeToAll({ fromPosition: placeOf(after) });
+    const end = () => endSubscription(subscription);
+    this.#closed.signal.addEventListener('abort', end);
+    let isLive = false;
+    // Without a listener of its own, an error that comes late would end the process.
+    subscription.on('error', () => {});
+    const { promise: joined, resolve, reject } = Promise.withResolvers<void>();
+    joined.then(
+      () => {
+        isLive = true;
+        this.ring();
+      },
+      () => end(),
+    );
+    subscription.on('confirmation', () => void this.#join(after).then(resolve, reject));
+    let last = after;
+    try {
+      for await (const { event } of subscription) {
+        await joined;
+        if (event && !this.#take(last, event)) break;
+        if (event) last = positionOf(event);
+      }
+    } catch {
+      // Too slow, or the server is away, or closed, or followers will say what is wrong: they read a page next.
+    } finally {
+      this.#closed.signal.removeEventListener('abort', end);
+      end();
+    }
+    return isLive;
+  }
+
+  async #join(after: Position): Promise<void> {
+    const { isAway } = await this.tail.read(after);
+    if (isAway) throw new Error('the page that joins the window and the subscription is not whole');
+  }
+
+  /** A node that has not reached the position of the subscription repeats what is before it. */
+  #take(last: Position, stored: StoredEvent): boolean {
+    const position = positionOf(stored);
+    if (position <= last || this.#unawaited >= UNAWAITED_MAX) return false;
+    const event = isOfSystem(stored) ? undefined : toEvent(stored, position);
+    if (!this.tail.push(last, { position, id: stored.id, event })) return false;
+    this.#unawaited += 1;
+    if (event) this.#ringLater();
+    return true;
+  }
+
+  async #someoneWaits(): Promise<void> {
+    while (this.#waiting === 0 && !this.#closed.signal.aborted)
+      await this.#awaited.wait(this.#awaited.heard, IDLE_LOOK_MS, this.#closed.signal);
+  }
+}
+
+/** To leave the loop over a subscription, or to destroy it, would keep its call open on the server. */
+const endSubscription = (subscription: AllStreamSubscription): void => {
+  subscription.destroy();
+  subscription.unsubscribe().catch(() => {});
+};
