@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import type { RecordedEvent } from './event-log.ts';
-import { type LogPage, Tail } from './tail.ts';
+import { type LogPage, POLL_MS, Tail } from './tail.ts';
 
 /** A record of the log; the engine's own have no event. */
 type LogRecord = { readonly position: Position; readonly id: string; readonly event: RecordedEvent | undefined };
@@ -38,7 +38,7 @@ const aTail = (log: LogRecord[]) => {
       ...{ last, lastRecord: lastRecord?.id, isCut: false, isAway: false },
     };
   };
-  return { tail: new Tail({ read, heard: () => 0, hasNews: () => false }), reads };
+  return { tail: new Tail({ read, heard: () => 0, hasNews: () => false, isLive: () => true }), reads };
 };
 const at = (position: number) => position as Position;
 const idsOf = ({ events }: { readonly events: readonly RecordedEvent[] }) => events.map(({ id }) => id);
@@ -92,6 +92,17 @@ test('a page of another history, read while more was delivered, ends the window'
   resolve();
   await looking;
   expect(tail.end).toBe(0);
+});
+
+test('a live window is verified now and then, and is read from meanwhile', async () => {
+  const log = [anEvent(10)];
+  const { tail, reads } = aTail(log);
+  await tail.look(at(0));
+  const later = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + POLL_MS);
+  reads.until = new Promise(() => {});
+  for (let n = 0; n < 3; n += 1) expect(idsOf(await tail.after(at(0), undefined))).toEqual(['event 10']);
+  expect(reads.count).toBe(2);
+  later.mockRestore();
 });
 
 test('a log that has lost its end ends the window', async () => {

@@ -29,10 +29,15 @@ type TailOptions = {
   heard(): number;
   /** Whether there may be events after a position that were stored since the bell's count was `heard`. */
   hasNews(after: Position, heard: number): boolean;
+  /** Whether a subscription adds new records to the window. */
+  isLive?(): boolean;
 };
 
 /** How often the end of the log is read if no notification arrives. */
 export const POLL_MS = 250;
+
+/** How long a window that is live may go without such a read. */
+const LIVE_UNREAD_MAX_MS = 1_000;
 
 const WINDOW_EVENTS_MAX = 2_000;
 const WINDOW_BYTES_MAX = 4 * 1_048_576;
@@ -65,6 +70,7 @@ export class Tail {
   readonly #options: TailOptions;
   readonly #reading = new Map<Position, Promise<TailPage>>();
   #window: Window | undefined;
+  #isVerifying = false;
 
   constructor(options: TailOptions) {
     this.#options = options;
@@ -81,6 +87,16 @@ export class Tail {
     const reading = this.#reading.get(last) ?? this.read(last).finally(() => this.#reading.delete(last));
     this.#reading.set(last, reading);
     return reading;
+  }
+
+  /** If it fails, the next follower reads the log itself. */
+  #verify(end: Position): void {
+    if (this.#isVerifying) return;
+    this.#isVerifying = true;
+    const over = () => {
+      this.#isVerifying = false;
+    };
+    this.read(end).then(over, over);
   }
 
   /** Reads the log from now on. */
@@ -118,8 +134,12 @@ export class Tail {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
     const { heard, lookedAtMs, end } = window;
-    // Read the log now and then, to verify that it still has the events of the window.
-    if (performance.now() - lookedAtMs >= POLL_MS) return undefined;
+    // Read the log now and then, to verify that it still has the events of the window. What is live need not wait for that.
+    const unreadMs = performance.now() - lookedAtMs;
+    if (unreadMs >= POLL_MS) {
+      if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
+      this.#verify(end);
+    }
     if (last === end && (window.isCut || this.#options.hasNews(end, heard))) return undefined;
     const first = window.events.findLastIndex(({ position }) => position <= last) + 1;
     const at = first === 0 ? window.before : seenOf(window.events[first - 1]);
@@ -127,7 +147,8 @@ export class Tail {
     const events = window.events.slice(first, first + PAGE_EVENTS_MAX);
     const rest = window.events.length - first - events.length;
     const reached = rest > 0 ? (events.at(-1)?.position ?? last) : end;
-    return { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false, heard, lookedAtMs };
+    const page = { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false };
+    return { ...page, heard, lookedAtMs: this.#isVerifying ? performance.now() : lookedAtMs };
   }
 
   #keep(after: Position, page: TailPage, { sizes, begun }: Kept): void {

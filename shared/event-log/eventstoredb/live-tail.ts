@@ -10,6 +10,10 @@ import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
+
+/** Until it is open, followers look for themselves, less often the longer that takes. */
+const LOOKS_EVERY = 4;
+
 const IDLE_LOOK_MS = 60_000;
 
 /** After so many records that no follower has waited for, all are busy with earlier ones: pages are cheaper then. */
@@ -33,12 +37,19 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
   #unawaited = 0;
   /** How often there may have been records that the window has missed. */
   #missed = 0;
+  #isLive = false;
+  #reopenMs = REOPEN_MS;
   #listening: Promise<void> | undefined;
 
   constructor(client: EventStoreDBClient, read: (after: Position) => Promise<LogPage>) {
     super();
     this.#client = client;
-    this.tail = new Tail({ read, heard: () => this.#missed, hasNews: (_after, missed) => this.#missed !== missed });
+    this.tail = new Tail({
+      read,
+      heard: () => this.#missed,
+      hasNews: (_after, missed) => !this.#isLive || this.#missed !== missed,
+      isLive: () => this.#isLive,
+    });
   }
 
   /** Waits for something stored after a position, for a subscription that ends after `missed`, for the time to run out, or for the signal. */
@@ -48,7 +59,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     this.#listening ??= this.#listen();
     this.#waiting += 1;
     this.#awaited.ring();
-    await this.wait(this.heard, timeoutMs, signal);
+    await this.wait(this.heard, this.#isLive ? timeoutMs : Math.min(timeoutMs, this.#reopenMs * LOOKS_EVERY), signal);
     this.#waiting -= 1;
   }
 
@@ -58,14 +69,14 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
-    let reopenMs = REOPEN_MS;
     while (!this.#closed.signal.aborted) {
       await this.#someoneWaits();
       const wasLive = await this.#listenOnce(this.tail.end);
+      this.#isLive = false;
       this.#missed += 1;
+      this.#reopenMs = wasLive ? REOPEN_MS : Math.min(this.#reopenMs * 2, REOPEN_MAX_MS);
       this.ring();
-      reopenMs = wasLive ? REOPEN_MS : Math.min(reopenMs * 2, REOPEN_MAX_MS);
-      await delay(reopenMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+      await delay(this.#reopenMs, undefined, { signal: this.#closed.signal }).catch(() => {});
     }
   }
 
@@ -75,13 +86,14 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     const subscription = this.#client.subscribeToAll({ fromPosition: placeOf(after) });
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
-    let isLive = false;
+    let isOver = false;
     // Without a listener of its own, an error that comes late would end the process.
     subscription.on('error', () => {});
     const { promise: joined, resolve, reject } = Promise.withResolvers<void>();
     joined.then(
       () => {
-        isLive = true;
+        if (isOver) return;
+        this.#isLive = true;
         this.ring();
       },
       () => end(),
@@ -97,10 +109,11 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     } catch {
       // Too slow, or the server is away, or closed, or followers will say what is wrong: they read a page next.
     } finally {
+      isOver = true;
       this.#closed.signal.removeEventListener('abort', end);
       end();
     }
-    return isLive;
+    return this.#isLive;
   }
 
   async #join(after: Position): Promise<void> {
