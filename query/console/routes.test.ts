@@ -51,11 +51,15 @@ test('every address of it is the same page, which runs nothing but its own modul
 test('what the page loads may be kept for good', async () => {
   const html = await (await get('/console')).text();
   const paths = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-  expect(paths).toHaveLength(readApplication().assets.length);
+  const description = paths.find((path) => path.endsWith('/domain.json'));
+  expect(html).toContain(`data-domain="${description}"`);
+  expect(paths).toHaveLength(readApplication().assets.length + 1);
   for (const path of paths) {
     const asset = await get(path);
     expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
-    expect(asset.headers.get('content-type')).toMatch(path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
+    expect(asset.headers.get('content-type')).toMatch(
+      path === description ? /^application\/json/ : path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/,
+    );
     expect(asset.headers.get('content-encoding')).toBe('gzip');
   }
 });

@@ -8,6 +8,7 @@ import { policyOf } from '#shared/policy.ts';
 import { type Asset, answerAsset, CSS, createAsset, digestOf, JAVASCRIPT } from '../pages/asset.ts';
 import { contentSecurityPolicy } from '../pages/content-security-policy.ts';
 import { answerPage } from '../pages/page.ts';
+import { domainFacts } from './domain-facts.ts';
 
 export type ConsoleOptions = {
   readonly domain: Domain;
@@ -33,6 +34,7 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
     .use('/console', lazily);
 };
 
+const JSON_TYPE = 'application/json';
 /** The kernel's own. */
 const WEBHOOKS = ['webhook', 'webhooks'] as const;
 
@@ -41,9 +43,10 @@ const serve = (options: ConsoleOptions): Router => {
   const home = new URL('/console', options.publicUrl).href;
   const scope = ['openid', 'profile', ...policyOf(options.domain).scopes].join(' ');
   const kinds = [...Object.values(options.domain.kinds).map(({ name, path }) => [name, path] as const), WEBHOOKS];
-  const page = consolePage(application, { home, issuer: options.issuerUrl, scope, kinds });
+  const domain = createAsset(PAGE, 'domain.json', { type: JSON_TYPE, bytes: Buffer.from(JSON.stringify(domainFacts(options.domain))) });
+  const page = consolePage(application, { home, issuer: options.issuerUrl, scope, kinds, domain });
   // The paths of assets are whole, and this is mounted.
-  const files = new Map(application.assets.map((asset) => [asset.path, answerAsset(asset)]));
+  const files = new Map([...application.assets, domain].map((asset) => [asset.path, answerAsset(asset)]));
   const answer = answerPage(page, contentSecurityPolicy([options.publicUrl, options.issuerUrl]));
   return Router()
     .get('/assets/*name', (request, response, next) => {
@@ -62,10 +65,15 @@ type ConsoleFacts = {
   readonly scope: string;
   /** What has a history, by the names of streams, and its path. */
   readonly kinds: readonly (readonly [name: string, path: string])[];
+  /** Where the declaration is. */
+  readonly domain: Asset;
 };
 
 /** The same for every address of the console; modules are named so that none waits until another has asked for it. */
-const consolePage = ({ start, styles, assets }: Application, { home, issuer, scope, kinds }: ConsoleFacts): string => `<!doctype html>
+const consolePage = (
+  { start, styles, assets }: Application,
+  { home, issuer, scope, kinds, domain }: ConsoleFacts,
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -79,10 +87,11 @@ ${assets
   .filter((asset) => !styles.includes(asset) && asset !== start)
   .map(({ path }) => `<link rel="modulepreload" href="${path}">`)
   .join('\n')}
+<link rel="preload" as="fetch" href="${domain.path}" crossorigin>
 <script type="module" src="${start.path}"></script>
 </head>
 <body data-home="${quoted(home)}" data-issuer="${quoted(issuer)}" data-scope="${quoted(scope)}"
-  data-kinds="${quoted(JSON.stringify(kinds))}">
+  data-kinds="${quoted(JSON.stringify(kinds))}" data-domain="${domain.path}">
 <div id="console"></div>
 <noscript><p>The console is a program that runs in your browser, and yours runs none. The same by hand: <code>npm run annals -- help</code>.</p></noscript>
 </body>
@@ -106,11 +115,16 @@ const LIBRARIES: Readonly<Record<string, { readonly name: string; readonly sourc
   uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.esm.js' },
 };
 
+/** What they share with the server, which in the package is compiled, as this module is. */
+const SHARED: readonly string[] = ['line-diff'];
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+const sharedUrl = (name: string): URL => new URL(`../../shared/${name}${EXTENSION}`, import.meta.url);
+
 const ROOT = new URL('./app/', import.meta.url);
 const PAGE = '/console';
 const START = 'main.ts';
 /** In this order: what comes later counts more. */
-const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overview', 'lists', 'item', 'narrow'];
+const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overview', 'lists', 'item', 'data', 'narrow'];
 
 /**
  * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours, and with the names
@@ -125,11 +139,16 @@ export const readApplication = (): Application => {
     type: JAVASCRIPT,
     text: toBrowser(name, readPackage(source)),
   }));
+  const shared = SHARED.map((name) => ({
+    name: `${name}.js`,
+    type: JAVASCRIPT,
+    text: toBrowser(`${name}.js`, stripTypes(read(sharedUrl(name)))),
+  }));
   const styles = [
     { name: 'uplot.css', type: CSS, text: readPackage('uplot/dist/uPlot.min.css') },
     { name: 'console.css', type: CSS, text: STYLES.map((name) => read(new URL(`style/${name}.css`, ROOT))).join('\n') },
   ];
-  const files = [...libraries, ...modules, ...styles];
+  const files = [...libraries, ...shared, ...modules, ...styles];
   const digest = digestOf(files.map(({ name, text }) => `${name}\n${text}`).join('\n'));
   const assets = files.map(({ name, type, text }) => createAsset(PAGE, name, { type, bytes: Buffer.from(text) }, digest));
   const start = assets.find(({ path }) => path.endsWith(`/${digest}/${START}`));
@@ -160,7 +179,8 @@ const toBrowser = (module: string, source: string): string => {
   const up = '../'.repeat(module.split('/').length - 1) || './';
   const addressed = (_whole: string, before: string, quote: string, specifier: string): string => {
     if (specifier.startsWith('.')) return `${before}${quote}${specifier}${quote}`;
-    const library = LIBRARIES[specifier];
+    const [, common] = /^#shared\/([\w-]+)\.ts$/.exec(specifier) ?? [];
+    const library = common !== undefined && SHARED.includes(common) ? { name: `${common}.js` } : LIBRARIES[specifier];
     if (library === undefined) throw new Error(`${module} of the console imports ${specifier}, which no browser finds`);
     return `${before}${quote}${up}${library.name}${quote}`;
   };

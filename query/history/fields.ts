@@ -3,10 +3,10 @@ import { column, wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { labelOf } from '#kernel/rest/schemas.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { diffLines } from '#shared/line-diff.ts';
 import type { FieldChange } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
-import { diffLines } from './line-diff.ts';
 
 /** How clients see a column of the read model, and whether it is text that is read by the line. */
 export type Shown = {

@@ -208,16 +208,20 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     test('the history of an item can be walked through', { timeout: TEST_MS }, async () => {
       const id = await draft('On engines');
       await ask('PATCH', `/articles/${id}`, { token: author.token, body: { title: 'On looms', body: 'One\nThree' } });
-      await go('Items');
+      await go('Data');
       await page.getByLabel('Item', { exact: true }).fill(`article-${id}`);
       await look('items');
       await press('Show its history');
-      await heading(`Article ${id}`);
+      await heading('History: On looms');
       const then = page.getByRole('region', { name: 'Then' });
       await then.getByText('On looms').waitFor();
       expect(await page.locator('.diff .added').first().textContent()).toContain('+Three');
       await page.getByRole('slider').focus();
       await page.keyboard.press('ArrowLeft');
+      await until(
+        () => page.url(),
+        (url) => url.endsWith('?version=1'),
+      );
       await then.getByText('On engines').waitFor();
       await look('item');
     });
@@ -291,11 +295,14 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByLabel('E-mail address').waitFor();
     });
 
-    test('who is no administrator is told so, and what to do', { timeout: TEST_MS }, async () => {
+    test('who is no administrator has the data alone, and is told so', { timeout: TEST_MS }, async () => {
       const other = await openPage(options);
       await other.page.goto(`${installation.url}/console`);
       await fillIn(other.page, author);
-      await other.page.getByRole('heading', { name: 'The console is for administrators' }).waitFor();
+      await other.page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
+      expect(await other.page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Data', 'Users', 'Articles']);
+      await other.page.goto(`${installation.url}/console/parked`);
+      await other.page.getByRole('heading', { name: 'This page is for administrators' }).waitFor();
       await picture(other.page, `console-${size}-not-for-you`);
       await expectAccessible(other.page);
       await expectFitting(other.page);

@@ -1,20 +1,39 @@
 import { ApiProblem, problemOf } from './problem.ts';
 import { type Session, SignInRefused } from './session.ts';
 
-type Answer<Body> = { readonly body: Body; readonly next: string | undefined; readonly location: string | undefined };
+type Answer<Body> = {
+  readonly body: Body;
+  readonly next: string | undefined;
+  readonly location: string | undefined;
+  readonly etag: string | undefined;
+};
+
+type Sent = {
+  readonly body?: object | undefined;
+  /** Instead of a body of JSON. */
+  readonly file?: Blob | undefined;
+  /** The entity tag of what is changed: refused if somebody has changed it meanwhile. */
+  readonly ifMatch?: string | undefined;
+};
 
 /** The interface that everybody has, asked as whoever has signed in. Every failure is an `ApiProblem`. */
 export type Api = {
-  get<Body>(path: string, signal?: AbortSignal): Promise<Answer<Body>>;
+  get<Body>(path: string, signal?: AbortSignal, accept?: string): Promise<Answer<Body>>;
   post<Body>(path: string, body?: object): Promise<Answer<Body>>;
   remove(path: string): Promise<void>;
+  /** A command to what a link leads to. */
+  send<Body>(method: string, path: string, sent?: Sent): Promise<Answer<Body>>;
   /** A stream of events, which lasts as long as it does. */
   stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
 const WAIT_MAX_MS = 30_000;
+/** By then every replica has projected what was written. */
+const READ_WITHIN_MS = 10_000;
 
 export const openApi = (session: Session): Api => {
+  // Whoever has written something reads it.
+  let written: { readonly cursor: string; readonly untilMs: number } | undefined;
   const once = async (path: string, init: RequestInit, token: string): Promise<Response> =>
     fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch((cause: unknown) => {
       if (init.signal?.aborted && !isTimeout(init.signal)) throw cause;
@@ -34,9 +53,19 @@ export const openApi = (session: Session): Api => {
     ...(body && { body: JSON.stringify(body) }),
   });
   return {
-    get: async (path, signal) => {
+    get: async (path, signal, accept = 'application/json') => {
       const timeout = AbortSignal.timeout(WAIT_MAX_MS);
-      return answerOf(await ask(path, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+      const after = written && written.untilMs > Date.now() ? { 'consistency-token': written.cursor } : undefined;
+      const headers = { accept, ...after };
+      return answerOf(await ask(path, { headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+    },
+    send: async (method, path, { body, file, ifMatch } = {}) => {
+      const init = write(method, body);
+      const headers = { ...init.headers, ...(file && { 'content-type': file.type }), ...(ifMatch && { 'if-match': ifMatch }) };
+      const response = await ask(path, { ...init, headers, ...(file && { body: file }) });
+      const cursor = response.headers.get('consistency-token');
+      if (cursor !== null) written = { cursor, untilMs: Date.now() + READ_WITHIN_MS };
+      return answerOf(response);
     },
     post: async (path, body) => answerOf(await ask(path, write('POST', body))),
     remove: async (path) => void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
@@ -59,6 +88,7 @@ const answerOf = async <Body>(response: Response): Promise<Answer<Body>> => ({
   body: (await response.json().catch(() => undefined)) as Body,
   next: nextOf(response.headers.get('link')),
   location: response.headers.get('location') ?? undefined,
+  etag: response.headers.get('etag') ?? undefined,
 });
 
 const NEXT = /<([^>]+)>;\s*rel="next"/;

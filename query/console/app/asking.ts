@@ -16,13 +16,15 @@ export type Asked<Body> = {
   readonly body: Body | undefined;
   /** Why it is not there, or why it is not fresh. */
   readonly problem: ProblemFacts | undefined;
+  /** Of the body, for a change of it. */
+  readonly etag?: string | undefined;
   readonly reload: () => void;
 };
 
-type State<Body> = { readonly path: string; readonly body?: Body; readonly problem?: ProblemFacts };
+type State<Body> = { readonly path: string; readonly body?: Body; readonly etag?: string | undefined; readonly problem?: ProblemFacts };
 
 /** What is at a path of the interface, asked again every so often while somebody looks. What was there stays until there is more. */
-export const useAsked = <Body>(path: string, everyMs?: number): Asked<Body> => {
+export const useAsked = <Body>(path: string, everyMs?: number, accept?: string): Asked<Body> => {
   const api = useApi();
   const [state, setState] = useState<State<Body>>({ path });
   const [turn, setTurn] = useState(0);
@@ -30,16 +32,16 @@ export const useAsked = <Body>(path: string, everyMs?: number): Asked<Body> => {
   // A turn is what asks again.
   useEffect(() => {
     const leaving = new AbortController();
-    api.get<Body>(path, leaving.signal).then(
-      ({ body }) => leaving.signal.aborted || setState({ path, body }),
+    api.get<Body>(path, leaving.signal, accept).then(
+      ({ body, etag }) => leaving.signal.aborted || setState({ path, body, etag }),
       (error: unknown) =>
         leaving.signal.aborted || setState((before) => ({ ...(before.path === path ? before : { path }), problem: factsOf(error) })),
     );
     return () => leaving.abort();
-  }, [api, path, turn]);
+  }, [api, path, accept, turn]);
   useEvery(everyMs, reload);
-  const isHere = state.path === path;
-  return { body: isHere ? state.body : undefined, problem: isHere ? state.problem : undefined, reload };
+  const { body, problem, etag } = state.path === path ? state : ({} as Partial<State<Body>>);
+  return { body, problem, etag, reload };
 };
 
 /** Not while nobody looks; and at once when somebody does again. */

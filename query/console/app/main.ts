@@ -1,18 +1,22 @@
 import { render } from 'preact';
 import { openApi } from './api.ts';
+import { readDomain } from './data/domain.ts';
 import { html } from './html.ts';
 import { Shell } from './shell.ts';
 import { type Entrance, enter, type SignInFacts } from './sign-in.ts';
 import { Threshold } from './threshold.ts';
 
 /** Signs in, which may leave the page, and shows the console, or why there is none. */
-const start = async (root: HTMLElement, facts: SignInFacts): Promise<void> => {
+const start = async (root: HTMLElement, facts: SignInFacts, declared: string): Promise<void> => {
   const entrance = await enter(facts).catch((error: unknown): Entrance => ({ kind: 'failed', error }));
   switch (entrance.kind) {
     case 'leaving':
       return;
     case 'signed-in':
-      return render(html`<${Shell} api=${openApi(entrance.session)} session=${entrance.session} />`, root);
+      return render(
+        html`<${Shell} api=${openApi(entrance.session)} session=${entrance.session} domain=${await readDomain(declared)} />`,
+        root,
+      );
     case 'signed-out':
     case 'failed':
       return render(html`<${Threshold} entrance=${entrance} />`, root);
@@ -20,5 +24,5 @@ const start = async (root: HTMLElement, facts: SignInFacts): Promise<void> => {
 };
 
 const root = document.getElementById('console');
-const { home = '', issuer = '', scope = '' } = document.body.dataset;
-if (root !== null) await start(root, { home, issuer, scope });
+const { home = '', issuer = '', scope = '', domain = '' } = document.body.dataset;
+if (root !== null) await start(root, { home, issuer, scope }, domain);

@@ -36,23 +36,35 @@ export const Whole = <Body>({ asked, show }: { readonly asked: Asked<Body>; read
   ${asked.body === undefined ? asked.problem === undefined && html`<p class="waiting" role="status">Just a moment …</p>` : show(asked.body)}
 `;
 
-type Column<Item> = { readonly label: string; readonly cell: (item: Item) => unknown; readonly numeric?: boolean };
+type Column<Item> = {
+  readonly label: string | VNode;
+  readonly cell: (item: Item) => unknown;
+  readonly numeric?: boolean;
+  readonly class?: string;
+};
 
 type TableOptions<Item> = {
   readonly caption: string;
   readonly columns: readonly Column<Item>[];
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => string;
+  readonly class?: string;
 };
 
 /** Rows on a wide screen, cards on a narrow one; the roles stay when the looks change. */
-export const Table = <Item>({ caption, columns, items, keyOf }: TableOptions<Item>) => html`<table class="cards" role="table">
+export const Table = <Item>({
+  caption,
+  columns,
+  items,
+  keyOf,
+  class: looks = '',
+}: TableOptions<Item>) => html`<table class=${`cards ${looks}`} role="table">
   <caption class="unseen">${caption}</caption>
   <thead role="rowgroup"><tr role="row">${columns.map(({ label, numeric }) => html`<th role="columnheader" scope="col" class=${numeric ? 'numeric' : ''}>${label}</th>`)}</tr></thead>
   <tbody role="rowgroup">
     ${items.map(
       (item) => html`<tr role="row" key=${keyOf(item)}>
-        ${columns.map(({ label, cell, numeric }) => html`<td role="cell" data-label=${label} class=${numeric ? 'numeric' : ''}><div>${cell(item)}</div></td>`)}
+        ${columns.map(({ label, cell, numeric, class: own = '' }) => html`<td role="cell" data-label=${typeof label === 'string' ? label : null} class=${`${own} ${numeric ? 'numeric' : ''}`.trim()}><div>${cell(item)}</div></td>`)}
       </tr>`,
     )}
   </tbody>

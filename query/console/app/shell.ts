@@ -1,11 +1,19 @@
 import type { FunctionComponent } from 'preact';
+import type { DomainFacts } from '../domain-facts.ts';
 import type { Api } from './api.ts';
 import { ApiProvider, useAsked } from './asking.ts';
 import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
+import { DataCommand, DataListed } from './data/command.ts';
+import { DataAdd, DataNew, DataNewUnder } from './data/create.ts';
+import { DomainProvider, type Me, MeProvider, pageOf, useDomain } from './data/domain.ts';
+import { DataHome } from './data/home.ts';
+import { DataItem } from './data/item.ts';
+import { DataList } from './data/list.ts';
+import { DataUnder } from './data/under.ts';
 import { Feed } from './feed/feed.ts';
 import { html } from './html.ts';
-import { ItemPage, Items } from './item/item.ts';
+import { ItemPage } from './item/item.ts';
 import { OrderPage } from './operations/order.ts';
 import { Orders } from './operations/orders.ts';
 import { Parked } from './operations/parked.ts';
@@ -22,8 +30,16 @@ import { Webhooks } from './webhooks/webhooks.ts';
 const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>> = {
   overview: [Overview, 'overview'],
   feed: [Feed, 'feed'],
-  items: [Items, 'items'],
-  item: [ItemPage, 'items'],
+  data: [DataHome, 'data'],
+  dataList: [DataList, 'data'],
+  dataNew: [DataNew, 'data'],
+  dataItem: [DataItem, 'data'],
+  dataCommand: [DataCommand, 'data'],
+  dataUnder: [DataUnder, 'data'],
+  dataNewUnder: [DataNewUnder, 'data'],
+  dataAdd: [DataAdd, 'data'],
+  dataListed: [DataListed, 'data'],
+  item: [ItemPage, 'data'],
   webhooks: [Webhooks, 'webhooks'],
   webhook: [WebhookPage, 'webhooks'],
   delivery: [DeliveryPage, 'webhooks'],
@@ -39,7 +55,6 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
 const SECTIONS = [
   ['overview', 'Overview', '/console'],
   ['feed', 'Feed', '/console/feed'],
-  ['items', 'Items', '/console/items'],
   ['webhooks', 'Webhooks', '/console/webhooks'],
   ['parked', 'Parked', '/console/parked'],
   ['proof', 'Proof', '/console/proof'],
@@ -47,16 +62,17 @@ const SECTIONS = [
   ['clients', 'Clients', '/console/clients'],
 ] as const;
 
-type Me = { readonly id: number; readonly name: string; readonly role?: string };
+type ShellOptions = { readonly api: Api; readonly session: Session; readonly domain: DomainFacts };
 
-export const Shell = ({ api, session }: { readonly api: Api; readonly session: Session }) =>
-  html`<${ApiProvider} value=${api}><${Frame} session=${session} /><//>`;
+export const Shell = ({ api, session, domain }: ShellOptions) =>
+  html`<${ApiProvider} value=${api}><${DomainProvider} value=${domain}><${Frame} session=${session} /><//><//>`;
 
-/** The way around, and what is at the address. */
+/** The way around, and what is at the address. Everybody works with the data; how the installation does is for administrators. */
 const Frame = ({ session }: { readonly session: Session }) => {
   const place = usePlace();
   const { body: me, problem, reload } = useAsked<Me>('/me');
-  const [page, section] = place.view === 'unknown' ? [Unknown, ''] : VIEWS[place.view];
+  const isAdmin = me?.role === 'admin';
+  const [page, section] = pageAt(place.view, isAdmin);
   return html`
     <a class="skip" href="#main">Skip to the content</a>
     <header>
@@ -66,20 +82,34 @@ const Frame = ({ session }: { readonly session: Session }) => {
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
       </div>
     </header>
-    ${me?.role === 'admin' && html`<${Sections} section=${section} />`}
+    ${me && html`<${Sections} section=${section === 'data' ? place.parameters.kind : section} isAdmin=${isAdmin} />`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
-      ${me && (me.role === 'admin' ? html`<${page} key=${place.view + Object.values(place.parameters).join('/')} place=${place} />` : html`<${NotForYou} me=${me} />`)}
+      ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${page} key=${place.view + Object.values(place.parameters).join('/')} place=${place} /><//>` : html`<${NotForYou} me=${me} />`)}
     </main>`;
 };
 
-const Sections = ({ section }: { readonly section: string }) => html`<nav aria-label="Sections"><ul>
-  ${SECTIONS.map(([name, label, href]) => html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`)}
-</ul></nav>`;
+const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => {
+  if (view === 'unknown') return [Unknown, isAdmin ? '' : 'data'];
+  return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
+};
+
+type SectionsOptions = { readonly section: string | undefined; readonly isAdmin: boolean };
+
+const Sections = ({ section, isAdmin }: SectionsOptions) => {
+  const { kinds } = useDomain();
+  const link = (name: string, label: string, href: string) =>
+    html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
+  return html`<nav aria-label="Sections">
+    <p><a href="/console/data">Data</a></p>
+    <ul>${kinds.filter(({ list }) => list.path !== undefined).map((kind) => link(kind.path, kind.plural, pageOf(kind)))}</ul>
+    ${isAdmin && html`<p>Installation</p><ul>${SECTIONS.map(([name, label, href]) => link(name, label, href))}</ul>`}
+  </nav>`;
+};
 
 const NotForYou = ({ me }: { readonly me: Me }) => html`
-  <${Heading} title="The console is for administrators" />
-  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'not known'}</strong>.</p>
+  <${Heading} title="This page is for administrators" />
+  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'not known'}</strong>. What you may read and change is among the <a href="/console/data">data</a>.</p>
   <p>Ask an administrator to give you the role <code>admin</code>, then sign out and in again. Or sign out, and in as somebody who has it.</p>
   <p>Whoever runs the installation can do it by hand:</p>
   <pre tabindex="0"><code>${`curl -X PATCH ${location.origin}/users/${me.id} \\

@@ -1,19 +1,31 @@
 import { html } from './html.ts';
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const BRIEF_CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const BRIEF_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-type TimeOptions = { readonly at: string | null; readonly clock?: boolean };
+type TimeOptions = { readonly at: string | null; readonly clock?: boolean; readonly short?: boolean };
 
 /** A moment as clocks here show it; its title has it in UTC, as logs do. */
-export const Time = ({ at, clock = false }: TimeOptions) =>
-  at === null ? html`<span class="soft">–</span>` : html`<time datetime=${at} title=${utcText(at)}>${timeText(at, clock)}</time>`;
+export const Time = ({ at, clock = false, short = false }: TimeOptions) =>
+  at === null
+    ? html`<span class="soft">–</span>`
+    : html`<time datetime=${at} title=${utcText(at)}>${formatOf(at, clock, short).format(new Date(at))}</time>`;
 
 /** Of today the clock says enough, where it was asked for. */
-const timeText = (at: string, clock = false): string => {
+const formatOf = (at: string, clock: boolean, short: boolean): Intl.DateTimeFormat => {
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  if (clock && isToday) return short ? BRIEF_CLOCK : CLOCK;
+  return short ? SHORT : LOCAL;
+};
+
+/** In a list: of today the time, else the day. */
+export const BriefTime = ({ at }: { readonly at: string }) => {
   const moment = new Date(at);
   const isToday = moment.toDateString() === new Date().toDateString();
-  return (clock && isToday ? CLOCK : LOCAL).format(moment);
+  return html`<time class="brief" datetime=${at} title=${`${LOCAL.format(moment)}, ${utcText(at)}`}>${(isToday ? BRIEF_CLOCK : BRIEF_DAY).format(moment)}</time>`;
 };
 
 const utcText = (at: string): string => `${new Date(at).toISOString().replace('T', ' ').slice(0, -1)} UTC`;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { nextOf } from './api.ts';
 import { settingsOf } from './clients/settings.ts';
-import { textOf, toneOf } from './item/item.ts';
+import { textOf, toneOf } from './item/changes.ts';
 import { pathOfSubject } from './names.ts';
 import { ApiProblem, adviceOf, factsOf } from './problem.ts';
 import { base64url, challengeOf } from './sign-in.ts';
@@ -14,7 +14,7 @@ test('the next page is asked for where this one came from', () => {
 });
 
 test('every problem has an advice, and what is not known leads to the log', () => {
-  expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Only administrators/);
+  expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Ask an administrator/);
   expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain('the request r-1');
   expect(factsOf(new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such order.' })).code).toBe('order_not_found');
   expect(factsOf(new TypeError('x is not a function'))).toMatchObject({ code: 'unexpected', detail: 'TypeError: x is not a function' });

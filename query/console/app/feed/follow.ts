@@ -21,6 +21,8 @@ export type FollowOptions = {
   readonly signal: AbortSignal;
   readonly onEvent: (event: Event) => void;
   readonly onState: (state: 'connecting' | 'live' | ProblemFacts) => void;
+  /** Nothing before it is live is missed by anybody, because they look again then. */
+  readonly startsLive?: boolean;
 };
 
 const RETRY_MS = 1_000;
@@ -29,7 +31,10 @@ const RETRY_MAX_MS = 15_000;
 const SILENCE_MAX_MS = 60_000;
 
 /** Follows the events until it is told to stop: whatever cuts it off, it goes on after the last cursor, with nothing lost and nothing twice. */
-export const follow = async (api: Pick<Api, 'get' | 'stream'>, { path, signal, onEvent, onState }: FollowOptions): Promise<void> => {
+export const follow = async (
+  api: Pick<Api, 'get' | 'stream'>,
+  { path, signal, onEvent, onState, startsLive = false }: FollowOptions,
+): Promise<void> => {
   let last: string | undefined;
   let retryMs = RETRY_MS;
   const take = ({ event, id, data, retryMs: wanted }: Message): void => {
@@ -43,7 +48,7 @@ export const follow = async (api: Pick<Api, 'get' | 'stream'>, { path, signal, o
     onState('connecting');
     try {
       // Named from the beginning, so that nothing is lost either where it is cut off before anything has come.
-      if (!path.includes('since=')) last ??= (await api.get<Now>('/operations', signal)).body.log.cursor;
+      if (!startsLive && !path.includes('since=')) last ??= (await api.get<Now>('/operations', signal)).body.log.cursor;
       await readOnce(api, { path, after: last, signal }, (messages) => {
         onState('live');
         retryMs = RETRY_MS;

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks';
+import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
+import { useApi } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { plural } from '../format.ts';
+import { html } from '../html.ts';
+import { factsOf } from '../problem.ts';
+import { type Item, pageOfItem, possibleOf, titleOf } from './domain.ts';
+
+type BulkOptions = {
+  readonly kind: KindFacts;
+  readonly chosen: readonly Item[];
+  readonly clear: () => void;
+  readonly reload: () => void;
+};
+
+/** What takes nothing, and can be done with some of the items that were chosen. */
+const commandsOf = (kind: KindFacts, chosen: readonly Item[]): readonly (readonly [CommandFacts, readonly Item[]])[] =>
+  kind.commands.flatMap((command) => {
+    const able = command.form.length > 0 ? [] : chosen.filter(({ _links }) => possibleOf(kind, _links).includes(command));
+    return able.length === 0 ? [] : [[command, able] as const];
+  });
+
+type Failure = { readonly item: Item; readonly reason: string };
+
+/** One command to many items, one after the other: what fails is said, and keeps nothing else from being done. */
+export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
+  const api = useApi();
+  const [failures, setFailures] = useState<readonly Failure[]>([]);
+  const run =
+    ({ rel }: CommandFacts, items: readonly Item[]) =>
+    async () => {
+      const failed: Failure[] = [];
+      for (const item of items) {
+        const link = item._links[rel];
+        await api
+          .send(link?.method ?? 'POST', link?.href ?? '')
+          .catch((error: unknown) => void failed.push({ item, reason: factsOf(error).detail ?? factsOf(error).title }));
+      }
+      setFailures(failed);
+      clear();
+      reload();
+    };
+  const commands = commandsOf(kind, chosen);
+  return html`
+    <div class="bulk" role="group" aria-label="With what is chosen">
+      <span role="status">${chosen.length === 0 ? '' : `${plural(chosen.length, 'item')} chosen`}</span>
+      ${commands.map(
+        ([command, items]) => html`<${Confirm}
+          key=${command.name}
+          label=${items.length === chosen.length ? command.title : `${command.title} (${items.length})`}
+          kind=${command.does === 'end' ? 'danger' : ''}
+          title=${`${command.title} ${plural(items.length, kind.title.toLowerCase(), kind.plural.toLowerCase())}?`}
+          doing=${command.title}
+          act=${run(command, items)}
+        ><ul class="named">${items.map((item) => html`<li dir="auto">${titleOf(kind, item)}</li>`)}</ul><//>`,
+      )}
+      ${chosen.length > 0 && commands.length === 0 && html`<span class="soft">Nothing can be done with them at once.</span>`}
+      ${chosen.length > 0 && html`<button type="button" class="quiet" onClick=${clear}>Choose none</button>`}
+    </div>
+    ${
+      failures.length > 0 &&
+      html`<div class="problem" role="alert"><p><strong>${plural(failures.length, 'item')} could not be changed.</strong></p>
+        <ul>${failures.map(({ item, reason }) => html`<li><a href=${pageOfItem(kind, item.id)}><bdi>${titleOf(kind, item)}</bdi></a>: ${reason}</li>`)}</ul>
+        <p><button type="button" class="quiet" onClick=${() => setFailures([])}>Dismiss</button></p></div>`
+    }`;
+};

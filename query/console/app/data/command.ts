@@ -1,0 +1,161 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
+import type { Api } from '../api.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { html } from '../html.ts';
+import { Changes } from '../item/changes.ts';
+import { Heading, Whole } from '../parts.ts';
+import { ApiProblem } from '../problem.ts';
+import { go, type Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
+import { Form } from './form.ts';
+import { bodyOf, changesOf, fieldsToFill, meet, type Raw, rawOfAll } from './form-values.ts';
+import { useChanges } from './live.ts';
+import { Doer } from './names.ts';
+import { NotThere } from './not-there.ts';
+
+type Of = { readonly place: Place };
+
+/** A command to an item that takes something. */
+export const DataCommand = ({ place: { parameters } }: Of) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  const command = kind?.commands.find(({ name, list }) => name === parameters.command && list === undefined);
+  if (kind === undefined || command === undefined) return html`<${NotThere} />`;
+  return html`<${OnItem} kind=${kind} id=${parameters.id ?? ''} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}`} title=${command.title} />`;
+};
+
+/** A change of an item of a list. */
+export const DataListed = ({ place: { parameters } }: Of) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  const list = kind?.lists.find(({ path }) => path === parameters.list);
+  const command = kind?.commands.find(({ does, list: of }) => does === 'changeItem' && of === list?.name);
+  if (kind === undefined || list === undefined || command === undefined) return html`<${NotThere} />`;
+  const [id, item] = [parameters.id ?? '', parameters.item ?? ''].map(encodeURIComponent) as [string, string];
+  return html`<${OnItem} kind=${kind} id=${parameters.id ?? ''} command=${command} path=${`/${kind.path}/${id}/${list.path}/${item}`} title=${`Edit ${list.one}`} />`;
+};
+
+type OnItemOptions = {
+  readonly kind: KindFacts;
+  readonly id: string;
+  readonly command: CommandFacts;
+  readonly path: string;
+  readonly title: string;
+};
+
+const OnItem = ({ kind, id, command, path, title }: OnItemOptions) => {
+  const asked = useAsked<Item>(path);
+  const above = pageOfItem(kind, id);
+  const show = (item: Item) => {
+    const link = (item._links as Links)[command.rel];
+    if (link?.method === undefined)
+      return html`<div class="empty"><p>You cannot do this now. <a href=${above}>Look at the ${kind.title.toLowerCase()}.</a></p></div>`;
+    return html`<${Change} kind=${kind} id=${id} command=${command} path=${path} item=${item} etag=${asked.etag} link=${link} back=${above} />`;
+  };
+  return html`<p class="back"><a href=${above}><bdi>${asked.body && command.list === undefined ? titleOf(kind, asked.body) : kind.title}</bdi></a></p>
+    <${Heading} title=${title} />
+    ${command.says && html`<p class="soft">${command.says}.</p>`}
+    <${Whole} asked=${asked} show=${show} />`;
+};
+
+type ChangeOptions = Pick<OnItemOptions, 'kind' | 'id' | 'command' | 'path'> & {
+  readonly item: Item;
+  readonly etag: string | undefined;
+  readonly link: Link;
+  readonly back: string;
+};
+
+/** What others have done meanwhile. */
+type Meanwhile = { readonly theirs: Raw; readonly entries: readonly HistoryEntry[]; readonly conflicts: readonly string[] };
+
+const versionOf = (etag: string | undefined): number => Number(/^(?:W\/)?"(\d+)-/.exec(etag ?? '')?.[1] ?? 0);
+
+/** What the form began with stays what it is compared with, until somebody else has changed it. */
+const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptions) => {
+  const api = useApi();
+  const fields = fieldsToFill(command.form);
+  const isEdit = command.does === 'edit' || command.does === 'changeItem';
+  const rawOfItem = (of: Item | undefined) => rawOfAll(fields, isEdit ? of : undefined);
+  const [base, setBase] = useState(() => ({ raw: rawOfItem(item), etag }));
+  const [raw, setRaw] = useState<Raw>(base.raw);
+  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
+  const [isSaving, setSaving] = useState(false);
+  const look = async () => {
+    const now = await api.get<Item>(path);
+    if (versionOf(now.etag) <= versionOf(base.etag)) return;
+    const entries = await entriesSince(api, `/${kind.path}/${encodeURIComponent(id)}`, versionOf(base.etag));
+    const theirs = rawOfItem(now.body);
+    const met = meet(fields, { before: base.raw, mine: raw, theirs });
+    setBase({ raw: theirs, etag: now.etag });
+    setRaw(met.raw);
+    setMeanwhile((before) => ({ theirs, entries: [...entries, ...(before?.entries ?? [])], conflicts: met.conflicts }));
+  };
+  useChanges(`subject=${kind.name}-${encodeURIComponent(id)}`, () => isSaving || void look().catch(() => undefined));
+  useEffect(() => {
+    const isDirty = fields.some(({ wire }) => raw[wire] !== base.raw[wire]);
+    const keep = (event: BeforeUnloadEvent) => isDirty && event.preventDefault();
+    addEventListener('beforeunload', keep);
+    return () => removeEventListener('beforeunload', keep);
+  }, [fields, raw, base]);
+  const send = async () => {
+    const body = isEdit ? changesOf(fields, base.raw, raw) : bodyOf(fields, raw);
+    if (isEdit && Object.keys(body).length === 0) return go(back);
+    setSaving(true);
+    try {
+      await api.send(link.method ?? 'POST', link.href, { body, ifMatch: base.etag });
+      go(back);
+    } catch (error) {
+      if (!(error instanceof ApiProblem && error.facts.status === 412)) throw error;
+      await look();
+    } finally {
+      setSaving(false);
+    }
+  };
+  const remarks = Object.fromEntries(
+    (meanwhile?.conflicts ?? []).map((wire) => [
+      wire,
+      html`<${Theirs} value=${meanwhile?.theirs[wire]} take=${(value: string | boolean) => take(wire, value)} />`,
+    ]),
+  ) as Readonly<Record<string, VNode>>;
+  const take = (wire: string, value: string | boolean) => {
+    setRaw({ ...raw, [wire]: value });
+    setMeanwhile((before) => before && { ...before, conflicts: before.conflicts.filter((each) => each !== wire) });
+  };
+  return html`<${Form}
+    fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} back=${back} remarks=${remarks}
+    doing=${isEdit ? (meanwhile ? 'Save over it' : 'Save') : command.title}
+  >${meanwhile && html`<${Notice} kind=${kind} meanwhile=${meanwhile} />`}<//>`;
+};
+
+const ENTRIES_MAX = 20;
+
+const entriesSince = async (api: Api, path: string, version: number): Promise<readonly HistoryEntry[]> => {
+  // Whoever may not read the history is told that there was a change, and of the fields.
+  const entries = await api.get<readonly HistoryEntry[]>(`${path}/history?limit=${ENTRIES_MAX}`).catch(() => undefined);
+  return entries?.body.filter((entry) => entry.version > version) ?? [];
+};
+
+type NoticeOptions = { readonly kind: KindFacts; readonly meanwhile: Meanwhile };
+
+const Notice = ({ kind, meanwhile: { entries, conflicts } }: NoticeOptions) => html`<div class="finding warn meanwhile" role="alert">
+  ${entries.length === 0 && html`<p><strong>Changed meanwhile</strong></p>`}
+  ${entries.map(
+    ({
+      id,
+      actor,
+      at,
+      changes,
+    }) => html`<p key=${id}><strong>Changed by <${Doer} actor=${actor} /> meanwhile</strong>, <${Time} at=${at} clock /></p>
+      <${Changes} changes=${changes} kind=${kind} />`,
+  )}
+  <p>${conflicts.length === 0 ? 'You have changed other fields: nothing is lost if you save.' : 'You have both changed the fields that are marked below. Choose, and save.'}</p>
+</div>`;
+
+type TheirsOptions = { readonly value: string | boolean | undefined; readonly take: (value: string | boolean) => void };
+
+const Theirs = ({ value = '', take }: TheirsOptions) => html`<div class="theirs">
+  <p><span class="soft">It is now:</span> <bdi>${value === '' ? '–' : String(value)}</bdi></p>
+  <button type="button" class="quiet" onClick=${() => take(value)}>Take this</button>
+</div>`;

@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
+import { useApi } from '../asking.ts';
+import { html } from '../html.ts';
+import { Heading } from '../parts.ts';
+import { go, type Place } from '../router.ts';
+import { creationOf, kindAt, pageOf, pageOfItem, useDomain, useMe } from './domain.ts';
+import { Form } from './form.ts';
+import { bodyOf, fieldsToFill, type Raw, rawOfAll } from './form-values.ts';
+import { NotThere } from './not-there.ts';
+
+type Of = { readonly place: Place };
+
+/** A new item of a kind that is listed by itself. */
+export const DataNew = ({ place: { parameters } }: Of) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  const command = kind && creationOf(kind);
+  if (kind?.list.path === undefined || command === undefined) return html`<${NotThere} />`;
+  return html`<p class="back"><a href=${pageOf(kind)}>${kind.plural}</a></p>
+    <${Heading} title=${`New ${kind.title.toLowerCase()}`} />
+    <${Creation} command=${command} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
+};
+
+/** One under an item of another kind. */
+export const DataNewUnder = ({ place: { parameters } }: Of) => {
+  const domain = useDomain();
+  const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];
+  const command = child && creationOf(child);
+  if (kind === undefined || child === undefined || command === undefined) return html`<${NotThere} />`;
+  const above = pageOfItem(kind, parameters.id);
+  return html`<p class="back"><a href=${above}>${kind.title}</a></p>
+    <${Heading} title=${`${command.title} ${child.title.toLowerCase()}`} />
+    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
+};
+
+/** An item of a list of one. */
+export const DataAdd = ({ place: { parameters } }: Of) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  const list = kind?.lists.find(({ path }) => path === parameters.list);
+  const command = kind?.commands.find(({ does, list: of }) => does === 'addItem' && of === list?.name);
+  if (kind === undefined || list === undefined || command === undefined) return html`<${NotThere} />`;
+  const above = pageOfItem(kind, parameters.id);
+  return html`<p class="back"><a href=${above}>${kind.title}</a></p>
+    <${Heading} title=${`Add ${list.one}`} />
+    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${list.path}`} back=${above} then=${() => above} />`;
+};
+
+type CreationOptions = {
+  readonly command: CommandFacts;
+  readonly path: string;
+  readonly back: string;
+  readonly then: (id: number) => string;
+};
+
+/** It has no default that could be written down: whoever sends it. */
+const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean => type === 'ref' && !isRequired && !isNullable;
+
+const Creation = ({ command, path, back, then }: CreationOptions) => {
+  const api = useApi();
+  const isAdmin = useMe()?.role === 'admin';
+  // Whoever it is for comes last, and only those are asked who may say it.
+  const all = fieldsToFill(command.form);
+  const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
+  const [raw, setRaw] = useState<Raw>(() => rawOfAll(fields, undefined));
+  const send = async () => {
+    const { body } = await api.send<{ readonly id: number }>('POST', path, { body: bodyOf(fields, raw) });
+    go(then(body.id));
+  };
+  return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;
+};

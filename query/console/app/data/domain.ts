@@ -1,0 +1,68 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { CommandFacts, DomainFacts, KindFacts } from '../../domain-facts.ts';
+import { shortText } from '../format.ts';
+
+const DomainContext = createContext<DomainFacts | undefined>(undefined);
+export const DomainProvider = DomainContext.Provider;
+
+/** What the domain declares, as the server says it. */
+export const useDomain = (): DomainFacts => {
+  const domain = useContext(DomainContext);
+  if (domain === undefined) throw new Error('the domain is not known here');
+  return domain;
+};
+
+export const readDomain = async (path: string): Promise<DomainFacts> => {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`the description of the domain was answered with ${response.status}`);
+  return (await response.json()) as DomainFacts;
+};
+
+export const kindAt = ({ kinds }: DomainFacts, path: string | undefined): KindFacts | undefined => kinds.find((kind) => kind.path === path);
+export const kindNamed = ({ kinds }: DomainFacts, name: string | undefined): KindFacts | undefined =>
+  kinds.find((kind) => kind.name === name);
+
+export type Me = { readonly id: number; readonly name: string; readonly role?: string };
+
+const MeContext = createContext<Me | undefined>(undefined);
+export const MeProvider = MeContext.Provider;
+/** Who has signed in. */
+export const useMe = (): Me | undefined => useContext(MeContext);
+
+export type Link = { readonly href: string; readonly method?: string };
+export type Links = Readonly<Record<string, Link | undefined>>;
+export type Item = { readonly id: number; readonly _links: Links } & Readonly<Record<string, unknown>>;
+
+export const HAL = 'application/hal+json';
+export type Page<Of = Item> = { readonly _links: Links; readonly _embedded: { readonly items: readonly Of[] } };
+
+const TITLE_CHARACTERS_MAX = 90;
+
+/** What an item is called: by its field for that, else by its number. */
+export const titleOf = (kind: KindFacts, item: Readonly<Record<string, unknown>>): string => {
+  const value = kind.label === undefined ? undefined : item[kind.label];
+  const [line = ''] = typeof value === 'string' ? value.trim().split('\n') : [];
+  return line === '' ? `${kind.title} ${String(item.id)}` : shortText(line, TITLE_CHARACTERS_MAX);
+};
+
+export const pageOf = ({ path }: KindFacts): string => `/console/data/${path}`;
+export const pageOfItem = (kind: KindFacts, id: unknown): string => `${pageOf(kind)}/${encodeURIComponent(String(id))}`;
+/** Where an item stands: under its parent, or in the list of its kind. */
+export const above = (
+  { kinds }: DomainFacts,
+  kind: KindFacts,
+  item: Item | undefined,
+): { readonly page: string; readonly title: string } => {
+  const parent = kinds.find(({ name }) => name === kind.parent?.kind);
+  if (parent === undefined) return { page: pageOf(kind), title: kind.plural };
+  return { page: item ? pageOfItem(parent, item[kind.parent?.field ?? '']) : pageOf(parent), title: parent.title };
+};
+
+export const pageOfCommand = (kind: KindFacts, id: unknown, { name }: CommandFacts): string => `${pageOfItem(kind, id)}/do/${name}`;
+
+/** Commands to an item itself that it says can be done now. */
+export const possibleOf = (kind: KindFacts, links: Links): readonly CommandFacts[] =>
+  kind.commands.filter(({ does, list, rel }) => does !== 'create' && list === undefined && links[rel]?.method !== undefined);
+
+export const creationOf = (kind: KindFacts): CommandFacts | undefined => kind.commands.find(({ does }) => does === 'create');

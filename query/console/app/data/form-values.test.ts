@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { FormFieldFacts } from '../../domain-facts.ts';
+import { bodyOf, changesOf, errorsOf, meet, rawOfAll, restOf } from './form-values.ts';
+
+const field = (wire: string, type: FormFieldFacts['type'], more: Partial<FormFieldFacts> = {}): FormFieldFacts => ({
+  name: wire,
+  wire,
+  title: wire,
+  type,
+  isRequired: true,
+  isNullable: false,
+  schema: {},
+  ...more,
+});
+
+const FIELDS = [
+  field('title', 'text'),
+  field('note', 'text', { isRequired: false, isNullable: true }),
+  field('size', 'integer'),
+  field('words', 'set', { isRequired: false, initial: [] }),
+  field('open', 'boolean', { isRequired: false, initial: true }),
+  field('ownerId', 'ref', { name: 'owner', label: 'name', isRequired: false }),
+];
+
+test('a new form has the defaults, and sends what is filled in', () => {
+  const raw = rawOfAll(FIELDS, undefined);
+  expect(raw).toEqual({ title: '', note: '', size: '', words: '', open: true, ownerId: '' });
+  expect(bodyOf(FIELDS, { ...raw, title: 'One', size: '3', words: 'a, b ,', ownerId: '7' })).toEqual({
+    title: 'One',
+    note: null,
+    size: 3,
+    words: ['a', 'b'],
+    open: true,
+    ownerId: 7,
+  });
+});
+
+test('what must be there and is not is left to the server to complain of', () => {
+  expect(bodyOf(FIELDS, rawOfAll(FIELDS, undefined))).toEqual({ title: '', note: null, words: [], open: true });
+});
+
+const ITEM = { title: 'One', note: 'Two', size: 3, words: ['a'], open: false, owner: { id: 7, name: 'Ada' } };
+
+test('a change is what is other than it was', () => {
+  const before = rawOfAll(FIELDS, ITEM);
+  expect(before).toEqual({ title: 'One', note: 'Two', size: '3', words: 'a', open: false, ownerId: '7' });
+  expect(changesOf(FIELDS, before, before)).toEqual({});
+  expect(changesOf(FIELDS, before, { ...before, title: '', note: '', size: '4' })).toEqual({ title: '', note: null, size: 4 });
+});
+
+test('what only others have changed is taken over, and what both have is a conflict', () => {
+  const before = rawOfAll(FIELDS, ITEM);
+  const mine = { ...before, title: 'Mine', note: 'Same' };
+  const theirs = { ...before, title: 'Theirs', note: 'Same', size: '9' };
+  expect(meet(FIELDS, { before, mine, theirs })).toEqual({
+    raw: { ...before, title: 'Mine', note: 'Same', size: '9' },
+    conflicts: ['title'],
+  });
+});
+
+test('what is wrong with a field is said at it, and the rest of the form', () => {
+  const problem = {
+    status: 422,
+    code: 'invalid_request',
+    title: 'Some fields are not as they must be.',
+    errors: [
+      { pointer: '/title', detail: 'Is missing.' },
+      { pointer: '/words/0', detail: 'Must be a word.' },
+      { pointer: '/words/1', detail: 'Must be one, too.' },
+    ],
+  };
+  const errors = errorsOf(FIELDS, problem);
+  expect(errors).toEqual({ title: 'Is missing.', words: 'Must be a word. Must be one, too.' });
+  expect(restOf(problem, errors)).toBeUndefined();
+  const other = { ...problem, errors: [...problem.errors, { pointer: '/other', detail: 'There is no such field.' }] };
+  expect(restOf(other, errorsOf(FIELDS, other))?.errors).toEqual([{ pointer: '/other', detail: 'There is no such field.' }]);
+  expect(restOf({ status: 403, code: 'forbidden', title: 'You may not.' }, {})?.code).toBe('forbidden');
+});

@@ -1,0 +1,40 @@
+import { useState } from 'preact/hooks';
+import { html } from '../html.ts';
+import { exampleOf, kinds } from '../kinds.ts';
+import { pathOfSubject } from '../names.ts';
+import { Heading } from '../parts.ts';
+import { go } from '../router.ts';
+import { pageOf, useDomain } from './domain.ts';
+
+/** What there is: a list of each kind, and a way to one item by its number. */
+export const DataHome = () => {
+  const domain = useDomain();
+  return html`
+    <${Heading} title="Data" />
+    <ul class="kinds">${domain.kinds
+      .filter(({ list }) => list.path !== undefined)
+      .map(
+        (kind) =>
+          html`<li><a href=${pageOf(kind)}><strong>${kind.plural}</strong></a>${kind.says && html`<span class="soft">${kind.says}</span>`}</li>`,
+      )}</ul>
+    <${ByNumber} />`;
+};
+
+/** Which item somebody wants to look at: as events name it. */
+const ByNumber = () => {
+  const [isWrong, setWrong] = useState(false);
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget as HTMLFormElement).get('item')).trim();
+    const path = pathOfSubject(name);
+    setWrong(path === undefined);
+    if (path !== undefined) go(path);
+  };
+  return html`
+    <h2>The history of one item</h2>
+    <form class="filters" onSubmit=${onSubmit}>
+      <label>Item <input name="item" type="text" required placeholder=${exampleOf(kinds()[1])} spellcheck="false" autocapitalize="off" aria-describedby="item-hint" aria-invalid=${isWrong} /></label>
+      <button>Show its history</button>
+    </form>
+    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>By its kind and its number: ${kinds().map((kind, index) => html`${index > 0 && ', '}<code>${exampleOf(kind)}</code>`)}.</p>`;
+};

@@ -1,0 +1,153 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { CommandFacts, DomainFacts, FieldFacts, KindFacts } from '../../domain-facts.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { html } from '../html.ts';
+import { Act, Heading, Whole } from '../parts.ts';
+import { go, type Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
+import { useKeys } from './keys.ts';
+import { useChanges } from './live.ts';
+import { Doer } from './names.ts';
+import { NotThere } from './not-there.ts';
+import { Items, Under } from './parts-of-item.ts';
+import { Upload } from './upload.ts';
+import { Chip, Value } from './value.ts';
+
+/** One item: what it is, what can be done with it, and what belongs to it. */
+export const DataItem = ({ place: { parameters } }: { readonly place: Place }) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  return kind === undefined ? html`<${NotThere} />` : html`<${KindItem} kind=${kind} id=${parameters.id ?? ''} />`;
+};
+
+const KindItem = ({ kind, id }: { readonly kind: KindFacts; readonly id: string }) => {
+  const asked = useAsked<Item>(`/${kind.path}/${encodeURIComponent(id)}`);
+  const [changes, setChanges] = useState(0);
+  const domain = useDomain();
+  useChanges(eventsOf(domain, kind, id), () => {
+    asked.reload();
+    setChanges((before) => before + 1);
+  });
+  const item = asked.body;
+  const place = above(domain, kind, item);
+  return html`
+    <p class="back"><a href=${place.page}>${place.title}</a></p>
+    <${Heading} title=${item ? titleOf(kind, item) : kind.title}>${item && html`<${Commands} kind=${kind} item=${item} etag=${asked.etag} reload=${asked.reload} />`}<//>
+    <${Whole} asked=${asked} show=${(body: Item) => html`<${Body} kind=${kind} item=${body} etag=${asked.etag} reload=${asked.reload} changes=${changes} />`} />`;
+};
+
+/** Of an item with all that stands under it. Browsers keep few connections, so that a page has one stream. */
+const eventsOf = ({ kinds }: DomainFacts, { name }: KindFacts, id: string): string =>
+  kinds.some(({ parent }) => parent?.kind === name) ? `${name}=${encodeURIComponent(id)}` : `subject=${name}-${encodeURIComponent(id)}`;
+
+type PartOptions = { readonly kind: KindFacts; readonly item: Item; readonly etag: string | undefined; readonly reload: () => void };
+
+const Commands = ({ kind, item, etag, reload }: PartOptions) => {
+  const possible = possibleOf(kind, item._links);
+  const edit = possible.find(({ does }) => does === 'edit');
+  useKeys({
+    ...(edit && { e: pageOfCommand(kind, item.id, edit) }),
+    ...(item._links.history && { h: historyOf(kind, item) }),
+  });
+  return html`${item._links.history && html`<a class="button" href=${historyOf(kind, item)} aria-keyshortcuts="h">History</a>`}
+    ${possible.map((command) => html`<${Command} key=${command.name} kind=${kind} item=${item} etag=${etag} command=${command} reload=${reload} />`)}`;
+};
+
+const historyOf = (kind: KindFacts, { id }: Item): string => `/console/items/${kind.path}/${id}`;
+
+type CommandOptions = PartOptions & { readonly command: CommandFacts };
+
+/** What takes something has a form; what ends it is asked about; the rest is done at once. */
+const Command = ({ kind, item, etag, command, reload }: CommandOptions) => {
+  const api = useApi();
+  const domain = useDomain();
+  const { title, says, does, form, rel } = command;
+  const link = item._links[rel];
+  if (form.length > 0 || link === undefined)
+    return html`<a class=${`button ${does === 'edit' ? 'primary' : ''}`} href=${pageOfCommand(kind, item.id, command)} aria-keyshortcuts=${does === 'edit' ? 'e' : null} title=${says}>${title}</a>`;
+  const act = async () => {
+    // What is refused may be because of what is not seen yet.
+    await api.send(link.method ?? 'POST', link.href, { ifMatch: etag }).catch((error: unknown) => {
+      reload();
+      throw error;
+    });
+    if (does === 'end') go(above(domain, kind, item).page);
+    else reload();
+  };
+  if (does !== 'end') return html`<${Act} act=${act}>${title}<//>`;
+  return html`<${Confirm} label=${title} kind="danger" title=${`${title} “${titleOf(kind, item)}”?`} doing=${title} act=${act}>
+    <p>${says ?? title}. Its history stays.</p>
+  <//>`;
+};
+
+const isThere = (value: unknown): boolean =>
+  ![null, undefined, ''].includes(value as string) && !(Array.isArray(value) && value.length === 0);
+const isLong = ({ type, hasLines }: FieldFacts): boolean => hasLines === true || type === 'upload';
+
+/** A file is given where the item says so. */
+const canBeGiven = (kind: KindFacts, item: Item, { name }: FieldFacts): boolean =>
+  kind.uploads.some(({ field, rel }) => field === name && item._links[rel]?.method !== undefined);
+const isState = ({ type }: FieldFacts): boolean => type === 'states';
+
+const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly changes: number }) => {
+  const { kinds } = useDomain();
+  const shown = kind.fields.filter(({ name }) => isThere(item[name]) && name !== kind.label);
+  const facts = shown.filter((field) => !isLong(field)).toSorted((one, other) => Number(isState(other)) - Number(isState(one)));
+  const long = kind.fields.filter((field) => isLong(field) && (isThere(item[field.name]) || canBeGiven(kind, item, field)));
+  const under = kinds.filter(({ path }) => item._links[path] !== undefined && item._links[path].method === undefined);
+  return html`<div class=${long.length + kind.lists.length + under.length === 0 ? 'item alone' : 'item'}>
+    <div>
+      ${long.map(
+        (
+          field,
+        ) => html`<section class="long-field"><h2>${field.title}</h2>${isThere(item[field.name]) && html`<${Value} field=${field} value=${item[field.name]} links=${item._links} />`}
+        ${kind.uploads.filter((upload) => upload.field === field.name).map((upload) => html`<${Upload} upload=${upload} links=${item._links} etag=${etag} done=${reload} />`)}</section>`,
+      )}
+      ${kind.lists.map((list) => item._links[list.path] && html`<${Items} key=${list.name} kind=${kind} list=${list} item=${item} etag=${etag} reload=${reload} changes=${changes} />`)}
+      ${under.map((child) => html`<${Under} key=${child.name} kind=${kind} child=${child} item=${item} changes=${changes} />`)}
+    </div>
+    <aside aria-label="About it">
+      <dl class="facts stacked">
+        ${facts.map((field) => html`<div><dt>${field.title}</dt><dd>${field.type === 'states' ? html`<${Chip} field=${field} value=${String(item[field.name])} />` : html`<${Value} field=${field} value=${item[field.name]} links=${item._links} />`}</dd></div>`)}
+        <div><dt>Number</dt><dd>${item.id}</dd></div>
+        ${typeof item.createdAt === 'string' && html`<div><dt>Created</dt><dd><${Time} at=${item.createdAt} short /></dd></div>`}
+        ${typeof item.updatedAt === 'string' && html`<div><dt>Changed</dt><dd><${Time} at=${item.updatedAt} short /></dd></div>`}
+      </dl>
+      ${item._links.history && html`<${Latest} kind=${kind} item=${item} />`}
+    </aside>
+  </div>`;
+};
+
+const LATEST = 5;
+
+/** What has happened to it last. */
+const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item }) => {
+  const { body: entries, reload } = useAsked<readonly HistoryEntry[]>(`/${kind.path}/${item.id}/history?limit=${LATEST}`);
+  const seen = useRef(item);
+  useEffect(() => {
+    if (seen.current !== item) reload();
+    seen.current = item;
+  }, [item, reload]);
+  return html`<h2>History</h2>
+    ${entries?.length === 0 && html`<p class="soft">You may know of nothing that has happened to it.</p>`}
+    <ol class="latest">${entries?.map(
+      (entry) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
+        <br /><span class="soft"><${Doer} actor=${entry.actor} />, <${Time} at=${entry.at} clock short /></span></li>`,
+    )}</ol>
+    <p><a href=${historyOf(kind, item)}>The whole history</a></p>`;
+};
+
+/** What a state became is told by the event, and of what is new all fields are. */
+const changedFields = (kind: KindFacts, { version, changes }: HistoryEntry): string => {
+  const fields = changes.map(({ field }) => kind.fields.find(({ name, wire }) => [name, wire, `${name}.id`].includes(field)));
+  if (version === 1 || fields.some((field) => field === undefined || isState(field))) return '';
+  return fields.map((field) => field?.title.toLowerCase()).join(', ');
+};
+
+/** `lineItem.priceChanged` is “Price changed”. */
+export const eventText = (type: string): string => {
+  const words = type.slice(type.indexOf('.') + 1).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};

@@ -1,0 +1,147 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { KindFacts } from '../../domain-facts.ts';
+import { useAsked } from '../asking.ts';
+import { plural } from '../format.ts';
+import { html } from '../html.ts';
+import { Heading, Table, Whole } from '../parts.ts';
+import { type Place, put } from '../router.ts';
+import { BriefTime } from '../time.ts';
+import { Bulk } from './bulk.ts';
+import { columnsOf } from './columns.ts';
+import { HAL, type Item, kindAt, type Link, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
+import { useKeys } from './keys.ts';
+import { useChanges } from './live.ts';
+import { Narrow, narrowed } from './narrow.ts';
+import { NotThere } from './not-there.ts';
+import { Value } from './value.ts';
+
+const LIMIT = 25;
+
+/** Every item of a kind: searched, narrowed, ordered and paged by what stands in the address. */
+export const DataList = ({ place: { parameters, search } }: { readonly place: Place }) => {
+  const kind = kindAt(useDomain(), parameters.kind);
+  return kind?.list.path === undefined ? html`<${NotThere} />` : html`<${KindList} kind=${kind} path=${kind.list.path} search=${search} />`;
+};
+
+type KindListOptions = { readonly kind: KindFacts; readonly path: string; readonly search: URLSearchParams };
+
+const KindList = ({ kind, path, search }: KindListOptions) => {
+  const query = new URLSearchParams([...search, ['limit', String(LIMIT)]]);
+  const asked = useAsked<Page>(`${path}?${query}`, undefined, HAL);
+  useChanges(`types=${kind.name}.*`, asked.reload);
+  useKeys({ x: pick, j: () => step(1), k: () => step(-1), ...(asked.body?._links.create && { n: `${pageOf(kind)}/new` }) });
+  const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
+  // Whoever has turned back to the beginning sees what is new there.
+  useEffect(() => {
+    if (isFirst) put(narrowed(kind, search, 'before', ''));
+  }, [isFirst, kind, search]);
+  const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
+  // What is not on the page any more is not chosen either.
+  const chosen = asked.body?._embedded.items.filter(({ id }) => picked.has(id)) ?? [];
+  const isNarrowed = [...search.keys()].some((name) => !['sort', 'after', 'before'].includes(name));
+  return html`
+    <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
+    <${Narrow} kind=${kind} search=${search} isNarrowed=${isNarrowed} />
+    <${Whole} asked=${asked} show=${({ _embedded: { items }, _links }: Page) => html`
+      <p class="unseen" role="status">${plural(items.length, 'item')} shown.</p>
+      ${
+        items.length === 0
+          ? html`<${Nothing} kind=${kind} isNarrowed=${isNarrowed} />`
+          : html`<${Bulk} kind=${kind} chosen=${chosen} clear=${() => setPicked(new Set())} reload=${asked.reload} />
+            <${ItemTable} kind=${kind} items=${items} picking=${{ picked, setPicked }} />`
+      }
+      <${Pager} at=${pageOf(kind)} search=${search} previous=${_links.prev} next=${_links.next} />`} />`;
+};
+
+/** To the title below or above the one that has the focus. */
+const step = (by: number): void => {
+  const titles = [...document.querySelectorAll<HTMLElement>('main a.title')];
+  const at = titles.indexOf(document.activeElement as HTMLElement);
+  titles[at === -1 ? 0 : Math.min(Math.max(at + by, 0), titles.length - 1)]?.focus();
+};
+
+/** Chooses the item whose title has the focus. */
+const pick = (): void => document.activeElement?.closest('tr')?.querySelector<HTMLInputElement>('.pick input')?.click();
+
+const Nothing = ({ kind, isNarrowed }: { readonly kind: KindFacts; readonly isNarrowed: boolean }) => html`<div class="empty">
+  ${
+    isNarrowed
+      ? html`<p>Nothing fits. <a href=${pageOf(kind)}>Show all ${kind.plural.toLowerCase()}.</a></p>`
+      : html`<p>There are no ${kind.plural.toLowerCase()} that you may read.</p>`
+  }</div>`;
+
+type ItemTableOptions = {
+  readonly kind: KindFacts;
+  readonly items: readonly Item[];
+  readonly common?: string | undefined;
+  readonly picking?: Picking;
+};
+/** Which items are chosen, to do something with all of them. */
+type Picking = { readonly picked: ReadonlySet<number>; readonly setPicked: (picked: ReadonlySet<number>) => void };
+
+const pickColumn = (kind: KindFacts, items: readonly Item[], { picked, setPicked }: Picking) => {
+  const isAll = items.every(({ id }) => picked.has(id));
+  const toggle = (id: number) => setPicked(picked.has(id) ? new Set([...picked].filter((each) => each !== id)) : new Set([...picked, id]));
+  return {
+    label: html`<input type="checkbox" aria-label="Choose all" checked=${isAll} onChange=${() => setPicked(isAll ? new Set() : new Set(items.map(({ id }) => id)))} />`,
+    class: 'pick',
+    cell: (item: Item) =>
+      html`<input type="checkbox" aria-label=${`Choose ${titleOf(kind, item)}`} checked=${picked.has(item.id)} onChange=${() => toggle(item.id)} />`,
+  };
+};
+
+/** What needs its label where there is no head of a table. */
+const LABELLED = ['integer', 'date', 'instant', 'boolean'];
+
+/** Items by what matters of them; the title leads to each. */
+export const ItemTable = ({ kind, items, common, picking }: ItemTableOptions) => html`<${Table}
+  caption=${kind.plural}
+  class="items"
+  items=${items}
+  keyOf=${({ id }: Item) => String(id)}
+  columns=${[
+    ...(picking ? [pickColumn(kind, items, picking)] : []),
+    {
+      label: kind.title,
+      class: 'first',
+      cell: (item: Item) => html`<a class="title" href=${pageOfItem(kind, item.id)} dir="auto">${titleOf(kind, item)}</a>`,
+    },
+    ...columnsOf(kind, common).map((field) => ({
+      label: field.title,
+      numeric: field.type === 'integer',
+      class: LABELLED.includes(field.type) ? 'labelled' : '',
+      cell: (item: Item) => html`<${Value} field=${field} value=${item[field.name]} links=${item._links} isCell />`,
+    })),
+    {
+      label: 'Changed',
+      class: 'labelled',
+      cell: ({ updatedAt }: Item) => typeof updatedAt === 'string' && html`<${BriefTime} at=${updatedAt} />`,
+    },
+  ]}
+/>`;
+
+type PagerOptions = {
+  /** The address of the first page. */
+  readonly at: string;
+  readonly search: URLSearchParams;
+  readonly previous: Link | undefined;
+  readonly next: Link | undefined;
+};
+
+export const Pager = ({ at, search, previous, next }: PagerOptions) =>
+  (previous ?? next) &&
+  html`<nav class="pager" aria-label="Pages">
+    ${previous ? html`<a class="button" rel="prev" href=${turned(at, search, previous)}>Previous</a>` : null}
+    ${next ? html`<a class="button" rel="next" href=${turned(at, search, next)}>Next</a>` : null}
+  </nav>`;
+
+/** The address of the page that a link of the list leads to. */
+const turned = (at: string, search: URLSearchParams, { href }: Link): string => {
+  const place = new URLSearchParams(href.split('?')[1]);
+  const kept = new URLSearchParams([...search].filter(([name]) => name !== 'after' && name !== 'before'));
+  for (const name of ['after', 'before']) {
+    const cursor = place.get(name);
+    if (cursor !== null) kept.set(name, cursor);
+  }
+  return `${at}?${kept}`;
+};

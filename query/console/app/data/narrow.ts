@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
+import { html } from '../html.ts';
+import { put } from '../router.ts';
+import { sortText } from './columns.ts';
+import { pageOf } from './domain.ts';
+import { useOptions } from './form.ts';
+import { useKeys } from './keys.ts';
+import { wordText } from './value.ts';
+
+const SETTLES_MS = 250;
+
+/** With another value of one thing, from the first page on. */
+export const narrowed = (kind: KindFacts, search: URLSearchParams, name: string, value: string): string => {
+  const kept = new URLSearchParams([...search].filter(([each]) => ![name, 'after', 'before'].includes(each)));
+  if (value !== '') kept.set(name, value);
+  const query = kept.toString();
+  return query === '' ? pageOf(kind) : `${pageOf(kind)}?${query}`;
+};
+
+type NarrowOptions = { readonly kind: KindFacts; readonly search: URLSearchParams; readonly isNarrowed: boolean };
+
+/** What a list can be searched for, narrowed and ordered by: all of it stands in the address. */
+export const Narrow = ({ kind, search, isNarrowed }: NarrowOptions) => {
+  const { hasSearch, filters, sorts } = kind.list;
+  const set = (name: string) => (value: string) => put(narrowed(kind, search, name, value));
+  const nameOfSort = (name: string) => kind.fields.find((field) => field.name === name)?.title ?? wordText(name);
+  const sort = search.get('sort') ?? sorts[0];
+  return html`<search class="filters">
+    ${hasSearch && html`<${Words} value=${search.get('q') ?? ''} set=${set('q')} />`}
+    ${filters.map((field) => html`<${Filter} key=${field.name} field=${field} value=${search.get(field.name) ?? ''} set=${set(field.name)} />`)}
+    ${
+      sorts.length > 2 &&
+      html`<label>Order <select onChange=${(event: Event) => set('sort')((event.currentTarget as HTMLSelectElement).value)}>
+        ${sorts.map((each) => html`<option value=${each === sorts[0] ? '' : each} selected=${each === sort}>${sortText(each, nameOfSort)}</option>`)}
+      </select></label>`
+    }
+    ${isNarrowed && html`<a class="button quiet" href=${pageOf(kind)}>Clear</a>`}
+  </search>`;
+};
+
+/** What somebody writes stays as they write it, however often the list is drawn; another address may have other words. */
+const useText = (value: string): readonly [text: string, setText: (text: string) => void] => {
+  const [text, setText] = useState(value);
+  const seen = useRef(value);
+  // Not what the first drawing had: by the time this runs, somebody may write already.
+  useEffect(() => {
+    if (seen.current !== value) setText((before) => (before.trim() === value ? before : value));
+    seen.current = value;
+  }, [value]);
+  return [text, setText];
+};
+
+/** While somebody types, nothing is asked for. */
+const Words = ({ value, set }: { readonly value: string; readonly set: (value: string) => void }) => {
+  const [text, setText] = useText(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const input = useRef<HTMLInputElement>(null);
+  useKeys({ '/': () => input.current?.focus() });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const onInput = (event: Event) => {
+    const { value: given } = event.currentTarget as HTMLInputElement;
+    setText(given);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => set(given.trim()), SETTLES_MS);
+  };
+  return html`<label class="words">Search <input ref=${input} type="search" dir="auto" value=${text} maxlength="200" aria-keyshortcuts="/" onInput=${onInput} /></label>`;
+};
+
+type FilterOptions = { readonly field: FieldFacts; readonly value: string; readonly set: (value: string) => void };
+
+const Filter = ({ field, value, set }: FilterOptions) => {
+  const onChange = (event: Event) => set((event.currentTarget as HTMLInputElement).value.trim());
+  if (field.type === 'ref') return html`<${ReferenceFilter} field=${field} value=${value} set=${set} />`;
+  const words = field.type === 'boolean' ? ['true', 'false'] : field.values;
+  if (words === undefined) return html`<${TextFilter} field=${field} value=${value} set=${set} />`;
+  return html`<label>${field.title} <select onChange=${onChange}>
+    <option value="" selected=${value === ''}>Any</option>
+    ${words.map((word) => html`<option value=${word} selected=${word === value}>${field.type === 'boolean' ? (word === 'true' ? 'Yes' : 'No') : wordText(word)}</option>`)}
+  </select></label>`;
+};
+
+const TextFilter = ({ field, value, set }: FilterOptions) => {
+  const [text, setText] = useText(value);
+  const textOf = ({ currentTarget }: Event) => (currentTarget as HTMLInputElement).value;
+  return html`<label>${field.title} <input type="text" dir="auto" spellcheck="false" autocapitalize="off" value=${text} onInput=${(event: Event) => setText(textOf(event))} onChange=${(event: Event) => set(textOf(event).trim())} /></label>`;
+};
+
+const ReferenceFilter = ({ field, value, set }: FilterOptions) => {
+  const { options } = useOptions(field);
+  const isKnown = value === '' || options.some(({ id }) => id === value);
+  return html`<label>${field.title} <select onChange=${(event: Event) => set((event.currentTarget as HTMLSelectElement).value)}>
+    <option value="" selected=${value === ''}>Any</option>
+    ${!isKnown && html`<option value=${value} selected>${value}</option>`}
+    ${options.map(({ id, title }) => html`<option value=${id} selected=${id === value}>${title}</option>`)}
+  </select></label>`;
+};

@@ -1,0 +1,5 @@
+import { html } from '../html.ts';
+import { Heading } from '../parts.ts';
+
+export const NotThere = () =>
+  html`<${Heading} title="There is nothing here" /><p>The address may be misspelt. <a href="/console/data">Go to the data.</a></p>`;

@@ -1,0 +1,130 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { CommandFacts, FieldFacts, KindFacts, ListFacts } from '../../domain-facts.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { html } from '../html.ts';
+import { Act, Table, Whole } from '../parts.ts';
+import { creationOf, HAL, type Item, type Link, type Links, type Page, pageOf, pageOfItem } from './domain.ts';
+import { ItemTable } from './list.ts';
+import { Upload } from './upload.ts';
+import { Value } from './value.ts';
+
+const SHOWN = 10;
+
+type UnderOptions = { readonly kind: KindFacts; readonly child: KindFacts; readonly item: Item; readonly changes: number };
+
+/** Asks again whenever something has changed. */
+const useReload = ({ reload }: { readonly reload: () => void }, changes: number): void => {
+  const seen = useRef(changes);
+  useEffect(() => {
+    if (seen.current !== changes) reload();
+    seen.current = changes;
+  }, [changes, reload]);
+};
+
+/** The items of another kind that stand under an item, or belong to it. */
+export const Under = ({ kind, child, item, changes }: UnderOptions) => {
+  const { href = '' } = item._links[child.path] ?? {};
+  const asked = useAsked<Page>(`${href}?limit=${SHOWN}`, undefined, HAL);
+  useReload(asked, changes);
+  const create = asked.body?._links.create ?? item._links[child.rel];
+  const isOwned = child.parent === undefined;
+  const common = isOwned ? child.owner : child.parent.field;
+  return html`<section>
+    <div class="heading"><h2>${child.plural}</h2>${create?.method && !isOwned && html`<a class="button" href=${`${pageOfItem(kind, item.id)}/new/${child.path}`}>${creationOf(child)?.title} ${child.title.toLowerCase()}</a>`}</div>
+    <${Whole} asked=${asked} show=${({ _embedded: { items }, _links: { next } }: Page) => html`
+      ${items.length === 0 ? html`<p class="soft">None.</p>` : html`<${ItemTable} kind=${child} items=${items} common=${common} />`}
+      ${next && html`<p><a href=${isOwned ? `${pageOf(child)}?${child.owner}=${item.id}` : `${pageOfItem(kind, item.id)}/under/${child.path}`}>All ${child.plural.toLowerCase()}</a></p>`}`} />
+  </section>`;
+};
+
+type ListedItem = Readonly<Record<string, unknown>> & { readonly _links: Links };
+type ItemsOptions = {
+  readonly kind: KindFacts;
+  readonly list: ListFacts;
+  readonly item: Item;
+  readonly etag: string | undefined;
+  readonly reload: () => void;
+  readonly changes: number;
+};
+
+const ITEMS_MAX = 100;
+
+/** The items of one of its lists. They have the version of the whole, so that the whole is asked for again with them. */
+export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions) => {
+  const { href = '' } = item._links[list.path] ?? {};
+  const asked = useAsked<Page<ListedItem>>(`${href}?limit=${ITEMS_MAX}`, undefined, HAL);
+  useReload(asked, changes);
+  const add = kind.commands.find(({ does, list: of }) => does === 'addItem' && of === list.name);
+  const here = `${pageOfItem(kind, item.id)}/list/${list.path}`;
+  const changed = () => {
+    asked.reload();
+    reload();
+  };
+  const show = ({ _embedded: { items } }: Page<ListedItem>) =>
+    items.length === 0
+      ? html`<p class="soft">None.</p>`
+      : html`<${Table}
+          caption=${list.title}
+          items=${items}
+          keyOf=${(each: ListedItem) => String(each[list.id])}
+          columns=${[
+            ...fieldsShown(list).map((field) => ({
+              label: field.title,
+              numeric: field.type === 'integer',
+              cell: (each: ListedItem) => html`<${Value} field=${field} value=${each[field.name]} links=${each._links} isCell />`,
+            })),
+            ...(items.some((each) => canDo(kind, list, each))
+              ? [
+                  {
+                    label: 'Actions',
+                    cell: (each: ListedItem) =>
+                      html`<${Ways} kind=${kind} list=${list} items=${items} each=${each} here=${here} etag=${etag} done=${changed} />`,
+                  },
+                ]
+              : []),
+          ]}
+        />`;
+  return html`<section>
+    <div class="heading"><h2>${list.title}</h2>${add && item._links[add.rel]?.method && html`<a class="button" href=${`${here}/add`}>Add ${list.one}</a>`}</div>
+    <${Whole} asked=${asked} show=${show} />
+  </section>`;
+};
+
+/** As they are declared: a line of text is short enough for a table, and so is a picture. */
+const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] => fields.filter(({ hasLines }) => !hasLines);
+
+type WaysOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
+  readonly items: readonly ListedItem[];
+  readonly each: ListedItem;
+  readonly here: string;
+  readonly done: () => void;
+};
+
+const commandOf = (kind: KindFacts, list: ListFacts, kindOf: CommandFacts['does']): CommandFacts | undefined =>
+  kind.commands.find(({ does, list: of }) => does === kindOf && of === list.name);
+
+const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolean =>
+  (['changeItem', 'moveItem', 'removeItem'] as const).some((does) => _links[commandOf(kind, list, does)?.rel ?? '']?.method !== undefined);
+
+/** What can be done with an item of a list. */
+const Ways = ({ kind, list, items, each, here, etag, done }: WaysOptions) => {
+  const api = useApi();
+  const id = encodeURIComponent(String(each[list.id]));
+  const send = (link: Link, body?: object) => async () => {
+    await api.send(link.method ?? 'POST', link.href, { body, ifMatch: etag });
+    done();
+  };
+  const [removal, move] = (['removeItem', 'moveItem'] as const).map((does) => commandOf(kind, list, does));
+  const [removed, moved] = [removal, move].map((command) => each._links[command?.rel ?? '']);
+  const at = items.indexOf(each);
+  const above = items[at - 1];
+  const behind = items[at + 2];
+  return html`<span class="tools">
+    ${each._links.edit && html`<a class="button quiet" href=${`${here}/${id}`}>Edit</a>`}
+    ${moved && above && html`<${Act} kind="quiet" act=${send(moved, { before: above[list.id] })}>Up<//>`}
+    ${moved && at < items.length - 1 && html`<${Act} kind="quiet" act=${send(moved, { before: behind?.[list.id] ?? null })}>Down<//>`}
+    ${list.uploads.map((upload) => html`<${Upload} upload=${upload} links=${each._links} etag=${etag} done=${done} isSmall />`)}
+    ${removed?.method && html`<${Confirm} label="Remove" kind="quiet" title=${`Remove this ${list.one}?`} doing="Remove it" act=${send(removed)}><p>The history keeps what it was.</p><//>`}
+  </span>`;
+};

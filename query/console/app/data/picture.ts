@@ -1,0 +1,17 @@
+import { useAsked } from '../asking.ts';
+import { html } from '../html.ts';
+
+type Address = { readonly href: string };
+type PictureOptions = { readonly path: string; readonly title: string; readonly isSmall?: boolean };
+
+/** A picture that was uploaded, by an address that is good for a while; one elsewhere is a link, because nothing is loaded from there. */
+export const Picture = ({ path, title, isSmall = false }: PictureOptions) =>
+  path.startsWith('/uploads/')
+    ? html`<${Uploaded} path=${path} title=${title} isSmall=${isSmall} />`
+    : html`<a href=${path} rel="noopener noreferrer" target="_blank">${path}</a>`;
+
+const Uploaded = ({ path, title, isSmall }: PictureOptions) => {
+  const { body, problem } = useAsked<Address>(`${path}/address`);
+  if (problem) return html`<span class="soft">${title}: cannot be shown</span>`;
+  return html`<span class=${isSmall ? 'picture small' : 'picture'}>${body && html`<img src=${body.href} alt=${title} />`}</span>`;
+};

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks';
+import type { UploadFacts } from '../../domain-facts.ts';
+import { useApi } from '../asking.ts';
+import { html } from '../html.ts';
+import { Problem } from '../parts.ts';
+import { factsOf, type ProblemFacts } from '../problem.ts';
+import type { Links } from './domain.ts';
+
+type UploadOptions = {
+  readonly upload: UploadFacts;
+  readonly links: Links;
+  readonly etag: string | undefined;
+  readonly done: () => void;
+  readonly isSmall?: boolean;
+};
+
+/** A picture is dropped here, or chosen; there may be one to take away. */
+export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = false }: UploadOptions) => {
+  const api = useApi();
+  const [isOver, setOver] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemFacts>();
+  const [given, removed] = [links[rel], links[`un${rel}`]];
+  if (given?.method === undefined) return null;
+  const send = (method: string, href: string, file?: File) => {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(undefined);
+    api
+      .send(method, href, { file, ifMatch: etag })
+      .then(done)
+      .catch((error: unknown) => setProblem(factsOf(error)))
+      .finally(() => setBusy(false));
+  };
+  const give = (file: File | undefined) => file && send('PUT', given.href, file);
+  const over = (is: boolean) => (event: DragEvent) => {
+    event.preventDefault();
+    setOver(is);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    give(event.dataTransfer?.files[0]);
+  };
+  const choose = ({ currentTarget }: Event) => {
+    const input = currentTarget as HTMLInputElement;
+    give(input.files?.[0]);
+    // The same again is another choice.
+    input.value = '';
+  };
+  const name = title.toLowerCase();
+  return html`<div class=${`drop ${isSmall ? 'small' : ''} ${isOver ? 'over' : ''}`} onDragEnter=${over(true)} onDragOver=${over(true)} onDragLeave=${over(false)} onDrop=${drop}>
+    <label class=${`button ${isSmall ? 'quiet' : ''}`} aria-disabled=${isBusy}>${removed ? 'Replace' : 'Give'} the ${name}<input type="file" class="unseen" accept="image/*" onChange=${choose} /></label>
+    ${!isSmall && html`<span class="soft">${isBusy ? 'Just a moment …' : 'or drop a picture here'}</span>`}
+    ${removed?.method && html`<button type="button" class=${isSmall ? 'quiet' : ''} onClick=${() => send(removed.method ?? 'DELETE', removed.href)}>Take the ${name} away</button>`}
+    ${problem && html`<${Problem} problem=${problem} />`}
+  </div>`;
+};

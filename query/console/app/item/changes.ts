@@ -1,0 +1,79 @@
+import type { FieldChange } from '#shared/rest/history.ts';
+import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
+import { Named } from '../data/names.ts';
+import { Value } from '../data/value.ts';
+import { html } from '../html.ts';
+import { Time } from '../time.ts';
+
+/** What an event made of the item: before and after, or of long texts the lines. */
+export const Changes = ({ changes, kind }: ChangesOptions) => {
+  const told = changes.filter(isTold);
+  return told.length === 0
+    ? null
+    : html`<dl class="changes">${told.map(
+        ({ field, diff, truncated, ...change }) => html`<div>
+          <dt>${fieldOf(kind, field)?.title ?? field}</dt>
+          <dd>${diff === undefined ? html`<${FromTo} ...${change} field=${fieldOf(kind, field)} />` : html`<${Lines} diff=${diff} />`}${truncated && html`<span class="soft"> and more</span>`}</dd>
+        </div>`,
+      )}</dl>`;
+};
+
+type ChangesOptions = { readonly changes: readonly FieldChange[]; readonly kind?: KindFacts | undefined };
+
+/** A reference changes by its number. */
+const fieldOf = (kind: KindFacts | undefined, name: string): FieldFacts | undefined =>
+  kind?.fields.find((field) => [field.name, field.wire, `${field.name}.id`].includes(name));
+
+type FromToOptions = Pick<FieldChange, 'from' | 'to'> & { readonly field: FieldFacts | undefined };
+
+const FromTo = ({ from, to, field }: FromToOptions) => {
+  const became = isThere(to)
+    ? html`<ins dir="auto"><span class="unseen">became </span><${Told} value=${to} field=${field} /></ins>`
+    : html`<span class="soft">nothing</span>`;
+  return isThere(from)
+    ? html`<del dir="auto"><span class="unseen">was </span><${Told} value=${from} field=${field} /></del> ${became}`
+    : became;
+};
+
+/** A number of something is told by its name; texts as they are. */
+const Told = ({ value, field }: { readonly value: unknown; readonly field: FieldFacts | undefined }) => {
+  if (field === undefined || field.type === 'text' || field.type === 'upload') return html`${shown(value)}`;
+  if (field.type === 'ref' && typeof value === 'number') return html`<${Named} of=${field.of ?? ''} id=${value} />`;
+  return html`<${Value} field=${field} value=${value} links=${{}} isCell />`;
+};
+
+const isThere = (value: unknown): boolean => textOf(value) !== '';
+
+/** Where there was nothing and is nothing, nobody has to hear of it. */
+const isTold = ({ diff, from, to }: FieldChange): boolean => diff !== undefined || isThere(from) || isThere(to);
+
+/** As `diff -u` shows them. */
+export const Lines = ({ diff }: { readonly diff: string }) =>
+  html`<pre class="diff" tabindex="0">${diff.split('\n').map((line) => html`<span class=${toneOf(line)} dir="auto">${line}${'\n'}</span>`)}</pre>`;
+
+export const toneOf = (line: string): string => {
+  if (line.startsWith('+')) return 'added';
+  if (line.startsWith('-')) return 'removed';
+  return line.startsWith('@@') ? 'place' : '';
+};
+
+const LONG = 400;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+export const shown = (value: unknown): unknown => {
+  if (typeof value === 'string' && MOMENT.test(value)) return html`<${Time} at=${value} />`;
+  const text = textOf(value);
+  if (text === '') return html`<span class="soft">–</span>`;
+  return text.length > LONG || text.includes('\n') ? html`<pre class="text" tabindex="0" dir="auto">${text}</pre>` : text;
+};
+
+/** A value of JSON as people read it. */
+export const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name}: ${textOf(part)}`)
+    .join(', ');
+};

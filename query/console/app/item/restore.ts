@@ -1,0 +1,36 @@
+import type { KindFacts } from '../../domain-facts.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import type { Item } from '../data/domain.ts';
+import { changesOf, rawOfAll } from '../data/form-values.ts';
+import { html } from '../html.ts';
+import { Difference } from './compare.ts';
+
+type RestoreOptions = {
+  readonly kind: KindFacts;
+  readonly path: string;
+  readonly version: number;
+  readonly now: Item;
+  readonly etag: string | undefined;
+  readonly done: () => void;
+};
+
+/** An earlier content again, by the command that changes it: nothing of what happened since is undone or forgotten. */
+export const Restore = ({ kind, path, version, now, etag, done }: RestoreOptions) => {
+  const api = useApi();
+  const { body: then } = useAsked<Item>(`${path}?at=v${version}`);
+  const edit = kind.commands.find(({ does }) => does === 'edit');
+  const link = edit && now._links[edit.rel];
+  if (then === undefined || edit === undefined || link?.method === undefined) return null;
+  const body = changesOf(edit.form, rawOfAll(edit.form, now), rawOfAll(edit.form, then));
+  const names = edit.form.filter(({ wire }) => wire in body).map(({ name }) => name);
+  if (names.length === 0) return html`<span class="soft">The same content as now</span>`;
+  const restore = async () => {
+    await api.send(link.method ?? 'PATCH', link.href, { body, ifMatch: etag });
+    done();
+  };
+  return html`<${Confirm} label="Restore" title=${`Restore the content of version ${version}?`} doing="Restore it" act=${restore}>
+    <p>This is a new change, and the history keeps all others.</p>
+    <${Difference} kind=${kind} from=${now} to=${then} names=${names} />
+  <//>`;
+};

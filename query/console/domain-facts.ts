@@ -1,0 +1,244 @@
+// Over 200 lines, because it is one document: its types, and how each part of it follows from the declaration.
+import * as z from 'zod';
+import { formShape } from '#kernel/decide/forms.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import { capital, kebab, spaced, targetOf, wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
+import { labelOf, shownName } from '#kernel/rest/schemas.ts';
+import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
+
+/**
+ * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands. It says nothing that
+ * `/openapi.json` keeps from anybody; what a caller may do is told by the links of items.
+ */
+export type DomainFacts = { readonly name: string; readonly kinds: readonly KindFacts[] };
+
+export type KindFacts = {
+  readonly name: string;
+  /** In addresses, and the link of a parent to its items of this kind. */
+  readonly path: string;
+  /** The link by which a parent says that one can be made under it. */
+  readonly rel: string;
+  readonly title: string;
+  readonly plural: string;
+  readonly says?: string | undefined;
+  /** The field of which an item is called. */
+  readonly label?: string | undefined;
+  readonly owner?: string | undefined;
+  /** Under whose items it is listed, and the field that refers to them. */
+  readonly parent?: { readonly kind: string; readonly field: string } | undefined;
+  readonly fields: readonly FieldFacts[];
+  readonly lists: readonly ListFacts[];
+  readonly commands: readonly CommandFacts[];
+  readonly uploads: readonly UploadFacts[];
+  readonly list: ListingFacts;
+};
+
+export type FieldFacts = {
+  /** As items show it. */
+  readonly name: string;
+  /** As forms name it. */
+  readonly wire: string;
+  readonly title: string;
+  readonly says?: string | undefined;
+  readonly type: FieldDef['kind'];
+  readonly hasLines?: boolean | undefined;
+  /** What a reference leads to, and the field of it that is shown. */
+  readonly of?: string | undefined;
+  readonly label?: string | undefined;
+  /** The link that leads there. */
+  readonly rel?: string | undefined;
+  readonly values?: readonly string[] | undefined;
+  readonly means?: Readonly<Record<string, string>> | undefined;
+};
+
+/** The items of a list, which belong to one aggregate. */
+export type ListFacts = {
+  readonly name: string;
+  readonly path: string;
+  readonly title: string;
+  readonly one: string;
+  /** What tells its items apart. */
+  readonly id: string;
+  readonly isOrdered: boolean;
+  readonly fields: readonly FieldFacts[];
+  readonly uploads: readonly UploadFacts[];
+};
+
+/** A field of a form: what it is, and what it may be. */
+export type FormFieldFacts = FieldFacts & {
+  readonly isRequired: boolean;
+  readonly isNullable: boolean;
+  readonly initial?: unknown;
+  readonly schema: { readonly maxLength?: number; readonly minimum?: number; readonly maximum?: number; readonly format?: string };
+};
+
+export type CommandFacts = {
+  readonly name: string;
+  readonly title: string;
+  readonly says?: string | undefined;
+  readonly does: CommandKind;
+  /** The link by which an item says that it can be done. */
+  readonly rel: string;
+  readonly list?: string | undefined;
+  readonly form: readonly FormFieldFacts[];
+};
+
+export type UploadFacts = { readonly field: string; readonly title: string; readonly rel: string };
+
+/** How its lists can be narrowed and ordered. */
+type ListingFacts = {
+  /** Where all of them are; without it they are listed under their parents alone. */
+  readonly path?: string | undefined;
+  readonly hasSearch: boolean;
+  readonly filters: readonly FieldFacts[];
+  readonly sorts: readonly string[];
+};
+
+export const domainFacts = (domain: Domain): DomainFacts => ({
+  name: domain.name,
+  kinds: Object.values(domain.kinds).map((kind) => kindFacts(domain, kind)),
+});
+
+const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
+  const parent = parentOf(domain, kind);
+  const label = labelField(kind);
+  return {
+    name: kind.name,
+    path: kind.path,
+    rel: kebab(kind.name),
+    title: capital(spaced(kind.name)),
+    plural: capital(spaced(kind.plural)),
+    says: kind.says,
+    label,
+    owner: kind.owner && shownName(domain, kind.owner, kind.fields[kind.owner] as FieldDef),
+    parent: parent && kind.parent ? { kind: parent.name, field: wire(kind.parent, kind.fields[kind.parent]) } : undefined,
+    fields: Object.entries(kind.fields).map(([name, def]) => shownFacts(domain, kind, name, def)),
+    lists: Object.values(kind.lists).map((list) => listFacts(domain, kind, list)),
+    commands: Object.values(kind.commands)
+      .filter(({ internal }) => !internal)
+      .map((command) => commandFacts(domain, kind, command)),
+    uploads: uploadsOf(kind, undefined),
+    list: listingFacts(domain, kind),
+  };
+};
+
+/** What its author says; else the first text that everybody fills in, a line rather than several. */
+const labelField = ({ label, fields }: Kind): string | undefined => {
+  const texts = Object.keys(fields).filter((name) => fields[name]?.kind === 'text' && !fields[name].optional);
+  return label ?? texts.find((name) => !hasLines(fields[name] as FieldDef)) ?? texts[0];
+};
+
+/** Forms take texts of several lines for it. */
+const hasLines = ({ kind, demanded }: FieldDef): boolean => kind === 'text' && demanded.safeParse('two\nlines').success;
+
+const titleOf = (name: string): string => capital(spaced(name));
+
+const fieldFacts = (name: string, def: FieldDef): FieldFacts => ({
+  name,
+  wire: wire(name, def),
+  title: titleOf(name),
+  says: def.says,
+  type: def.kind,
+  hasLines: hasLines(def) || undefined,
+  of: def.kind === 'ref' ? targetOf(def) : undefined,
+  rel: def.kind === 'ref' ? kebab(name) : undefined,
+  values: def.values,
+  means: def.means,
+});
+
+/** What an item stands under is shown by its id alone. */
+const shownFacts = (domain: Domain, kind: Kind | undefined, name: string, def: FieldDef): FieldFacts => {
+  const isParent = kind?.parent === name;
+  const shown = isParent ? wire(name, def) : shownName(domain, name, def);
+  return { ...fieldFacts(name, def), name: shown, label: isParent ? undefined : labelOf(domain, def) };
+};
+
+const membersOf = ({ key, id, fields }: ListInfo): readonly (readonly [string, FieldDef])[] => [
+  ...(key === undefined ? [] : [[key, id.def] as const]),
+  ...Object.entries(fields),
+];
+
+const listFacts = (domain: Domain, kind: Kind, list: ListInfo): ListFacts => ({
+  name: list.name,
+  path: kebab(list.name),
+  title: titleOf(list.name),
+  one: spaced(list.one),
+  id: list.key ?? 'id',
+  isOrdered: list.isOrdered,
+  fields: membersOf(list).map(([name, def]) => shownFacts(domain, undefined, name, def)),
+  uploads: uploadsOf(kind, list),
+});
+
+const uploadsOf = (kind: Kind, list: ListInfo | undefined): readonly UploadFacts[] =>
+  uploadFieldsOf(kind)
+    .filter((upload) => upload.list === list)
+    .map(({ name }) => ({ field: name, title: titleOf(name), rel: kebab(name) }));
+
+const commandFacts = (domain: Domain, kind: Kind, command: CommandInfo): CommandFacts => ({
+  name: command.name,
+  title: titleOf(command.name),
+  says: command.says,
+  does: command.kind,
+  rel: command.kind === 'edit' || command.kind === 'changeItem' ? 'edit' : kebab(command.name),
+  list: command.list?.name,
+  form: formFacts(domain, kind, command),
+});
+
+type JsonSchema = {
+  readonly anyOf?: readonly JsonSchema[];
+  readonly type?: string;
+  readonly default?: unknown;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly format?: string;
+};
+
+const formFacts = (domain: Domain, kind: Kind, command: CommandInfo): readonly FormFieldFacts[] => {
+  const { properties = {}, required = [] } = z.toJSONSchema(z.strictObject(formShape(kind, command)), { io: 'input' });
+  const defs = command.list === undefined ? Object.entries(kind.fields) : membersOf(command.list);
+  return Object.entries(properties).map(([given, whole]) => {
+    const [name, def] = defs.find(([each, { kind: type }]) => given === (type === 'ref' ? `${each}Id` : each)) ?? [];
+    const schema = whole as JsonSchema;
+    const { maxLength, minimum, maximum, format } = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+    const facts =
+      name !== undefined && def !== undefined
+        ? { ...fieldFacts(name, def), label: labelOf(domain, def) }
+        : ({ name: given, wire: given, title: titleOf(given), type: schema.type === 'boolean' ? 'boolean' : 'value' } as const);
+    return {
+      ...facts,
+      isRequired: required.includes(given),
+      isNullable: schema.anyOf?.some(({ type }) => type === 'null') ?? false,
+      initial: schema.default,
+      schema: JSON.parse(JSON.stringify({ maxLength, minimum, maximum, format })) as FormFieldFacts['schema'],
+    };
+  });
+};
+
+/** What the operation of the list takes beside the page. */
+const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {
+  const found = ofAggregates(domain).find(([, { use }]) => use.does === 'list' && use.kind === kind);
+  const { query } = found?.[1] ?? operationsOf(domain).listUsers;
+  const taken = Object.keys(query?.shape ?? {});
+  const fields = Object.entries(kind.fields).map(([name, def]) => ({
+    name: typeof def.filter === 'string' ? def.filter : name,
+    of: name,
+    def,
+  }));
+  const custom = kind.filters.map(({ name, def, says }) => ({ ...fieldFacts(name, def), wire: name, says }));
+  const { enum: sorts = [] } = z.toJSONSchema(query?.shape.sort as z.ZodType, { io: 'input' });
+  return {
+    path: kind.parent === undefined ? collectionPath(domain, kind) : undefined,
+    hasSearch: taken.includes('q'),
+    filters: [
+      ...fields.flatMap(({ name, of, def }) =>
+        taken.includes(name) ? [{ ...fieldFacts(of, def), name, wire: name, label: labelOf(domain, def) }] : [],
+      ),
+      ...custom,
+    ],
+    sorts: sorts as readonly string[],
+  };
+};

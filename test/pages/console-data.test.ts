@@ -1,0 +1,311 @@
+// Over 200 lines, because one person works their way through one installation.
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expenses } from '../../examples/expenses/domain/domain.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type People, type Person } from '../../testing/people.ts';
+import { PIXEL } from '../../testing/pixel.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console-data.test.ts is skipped, because ${missing}.`);
+
+const DEADLINE_MS = scaled(60_000);
+const TEST_MS = scaled(180_000);
+
+const SIZES = [
+  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+] as const;
+
+const open = new AsyncDisposableStack();
+let chromium: Browser;
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  chromium = await launchChromium();
+  open.defer(() => chromium.close());
+}, TEST_MS);
+afterAll(() => open.disposeAsync());
+
+type Visit = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] };
+
+const signIn = async ({ url }: Installation, { email }: Person, options: object): Promise<Visit> => {
+  const context = await chromium.newContext(options);
+  context.setDefaultTimeout(DEADLINE_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  await page.goto(`${url}/console`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
+  return { context, page, complaints };
+};
+
+/** What everybody does in the console. */
+const handsOn = ({ page, complaints }: Visit, name: string) => ({
+  heading: (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor(),
+  go: (text: string) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: text, exact: true }).click(),
+  press: (text: string) => page.getByRole('button', { name: text, exact: true }).click(),
+  follow: (text: string) => page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
+  fill: (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text),
+  look: async (what: string) => {
+    await picture(page, `console-data-${name}-${what}`);
+    await expectFitting(page);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+  },
+});
+
+describe.skipIf(missing !== undefined)('publishing in the console', () => {
+  let installation: Installation;
+  let ask: RestClient;
+  let author: Person;
+  let administrator: People['administrator'];
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const people = await openPeople(installation);
+    ask = restClientOf(installation);
+    ({ administrator } = people);
+    author = await people.signUp('Ada');
+  }, TEST_MS);
+
+  const draft = async (title: string, more: object = {}): Promise<number> => {
+    const made = await ask('POST', '/articles', { token: author.token, body: { title, body: 'One\nTwo', ...more } });
+    return (made.body as { id: number }).id;
+  };
+
+  describe.each(SIZES)('on a %s', (size, options) => {
+    let visit: Visit;
+    let hands: ReturnType<typeof handsOn>;
+    beforeAll(async () => {
+      visit = await signIn(installation, author, options);
+      hands = handsOn(visit, `publishing-${size}`);
+    }, TEST_MS);
+    afterAll(() => visit?.context.close());
+
+    test('an author writes, and what is wrong is said at its field', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const { go, follow, fill, press, heading, look } = hands;
+      await look('home');
+      await go('Articles');
+      await follow('New article');
+      await heading('New article');
+      await fill('Tags', 'Not a tag');
+      await press('Create');
+      await page.getByText('Must not be blank.').waitFor();
+      await page.getByText('Must be 1 to 40 of a–z, 0–9 and the hyphen.').waitFor();
+      expect(await page.evaluate('document.activeElement.name')).toBe('title');
+      await look('refused');
+      await fill('Title', `Engines on a ${size}`);
+      await fill('Body', 'One\nTwo');
+      await fill('Tags', 'engines, looms');
+      await page.getByLabel('Body').press('Control+Enter');
+      await heading(`Engines on a ${size}`);
+      await page.getByText('Draft', { exact: true }).first().waitFor();
+      await look('item');
+      await press('Publish');
+      await page.getByText('Published', { exact: true }).first().waitFor();
+      await page.getByRole('button', { name: 'Unpublish' }).waitFor();
+    });
+
+    test('a list is searched, narrowed and turned over by its address, and follows what happens', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      for (let count = 0; count < 26; count += 1) await draft(`Many ${count}`, { tags: [`many-${size}`] });
+      await hands.go('Articles');
+      await hands.fill('Tags', `many-${size}`);
+      await page.getByLabel('Tags').press('Enter');
+      await until(
+        () => page.url(),
+        (url) => url.endsWith(`?tag=many-${size}`),
+      );
+      const isAlone = async (rows: number) =>
+        until(
+          () => page.getByRole('row').count(),
+          (count) => count === rows + 1,
+        );
+      await isAlone(25);
+      await page.getByRole('link', { name: 'Many 25' }).waitFor();
+      await page.getByRole('link', { name: 'Next' }).click();
+      await page.getByRole('link', { name: 'Many 0', exact: true }).waitFor();
+      await isAlone(1);
+      await page.reload();
+      await page.getByRole('link', { name: 'Many 0', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Previous' }).click();
+      await page.getByRole('link', { name: 'Many 25' }).waitFor();
+      await draft('Just now', { tags: [`many-${size}`] });
+      await page.getByRole('link', { name: 'Just now' }).waitFor();
+      await hands.follow('Clear');
+      await page.keyboard.press('/');
+      await page.keyboard.type(`"engines on a ${size}"`);
+      await page.getByRole('link', { name: `Engines on a ${size}` }).waitFor();
+      await isAlone(1);
+      expect(new URL(page.url()).searchParams.get('q')).toBe(`"engines on a ${size}"`);
+      await hands.look('found');
+      await page.evaluate('document.activeElement.blur()');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await hands.heading(`Engines on a ${size}`);
+    });
+
+    test('who edits what somebody else has changed sees by whom and what, and loses nothing', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const { heading, fill, press, look } = hands;
+      const id = await draft('Both of us', { tags: ['old'] });
+      await page.goto(`${installation.url}/console/data/articles/${id}`);
+      await heading('Both of us');
+      await page.keyboard.press('e');
+      await heading('Edit');
+      await fill('Title', 'Mine');
+      const theirs = { title: 'Theirs', tags: ['new'] };
+      await ask('PATCH', `/articles/${id}`, { token: administrator.token, body: theirs });
+      await page.getByText(/^Changed by .* meanwhile$/).waitFor();
+      expect(await page.getByLabel('Title').inputValue()).toBe('Mine');
+      expect(await page.getByLabel('Tags').inputValue()).toBe('new');
+      await page.getByText('You have both changed the fields that are marked below.').waitFor();
+      await look('conflict');
+      await press('Save over it');
+      await heading('Mine');
+      const { body } = await ask('GET', `/articles/${id}`, { token: author.token });
+      expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
+    });
+
+    test('versions are compared, and an earlier content is there again by a new change', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const { heading, press, look } = hands;
+      const id = await draft('First');
+      await ask('PATCH', `/articles/${id}`, { token: author.token, body: { title: 'Second', body: 'One\nThree' } });
+      await page.goto(`${installation.url}/console/data/articles/${id}`);
+      await hands.follow('History');
+      await heading('History: Second');
+      await page.getByLabel('Compare with').selectOption('v1: Drafted');
+      const then = page.getByRole('region', { name: 'Then' });
+      await then.getByText('First').waitFor();
+      expect(await then.locator('.diff .added').allTextContents()).toEqual(['+Three\n']);
+      await look('compared');
+      await page.getByRole('button', { name: 'v1: show it' }).click();
+      await press('Restore');
+      await look('restore');
+      await press('Restore it');
+      await heading('History: First');
+      await page.getByRole('button', { name: 'v3: show it' }).waitFor();
+      const { body } = await ask('GET', `/articles/${id}`, { token: author.token });
+      expect(body).toMatchObject({ title: 'First', body: 'One\nTwo' });
+    });
+
+    test('a picture is dropped where it belongs, and taken away', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const id = await draft('With a picture');
+      await page.goto(`${installation.url}/console/data/articles/${id}`);
+      await page.getByText('or drop a picture here').waitFor();
+      const file = await page.evaluateHandle(`{
+        const transfer = new DataTransfer();
+        const bytes = Uint8Array.from(atob('${PIXEL.toString('base64')}'), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], 'picture.png', { type: 'image/png' }));
+        transfer;
+      }`);
+      await page.locator('.drop').dispatchEvent('drop', { dataTransfer: file });
+      await page.getByRole('img', { name: 'Cover' }).waitFor();
+      await hands.look('picture');
+      await hands.press('Take the cover away');
+      await page.getByText('Give the cover').waitFor();
+    });
+
+    test('one command is given to many at once', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const { press, look } = hands;
+      for (const name of ['a', 'b', 'c']) await draft(`Bulk ${name}`, { tags: [`bulk-${size}`] });
+      await page.goto(`${installation.url}/console/data/articles?tag=bulk-${size}`);
+      await page.getByLabel('Choose Bulk a').check();
+      await page.getByLabel('Choose Bulk b').check();
+      await page.getByText('2 items chosen').waitFor();
+      await look('chosen');
+      await press('Publish');
+      await page.getByRole('dialog').getByText('Bulk b').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+      await until(
+        () => page.getByRole('cell', { name: 'Published', exact: true }).count(),
+        (count) => count === 2,
+      );
+    });
+
+    test('what stands under an item is shown with it, and added there', { timeout: TEST_MS }, async () => {
+      const { page } = visit;
+      const id = await draft('Under discussion', { publish: true });
+      await page.goto(`${installation.url}/console/data/articles/${id}`);
+      await hands.follow('Add comment');
+      await hands.heading('Add comment');
+      await hands.fill('Text', 'זה מצוין');
+      await hands.press('Create');
+      await page.getByRole('link', { name: 'זה מצוין' }).click();
+      await hands.heading('זה מצוין');
+      await page.getByRole('link', { name: 'Edit' }).waitFor();
+      await hands.look('under');
+    });
+  });
+
+  test('at twice the size nothing sticks out', { timeout: TEST_MS }, async () => {
+    const visit = await signIn(installation, author, { viewport: { width: 640, height: 425 }, deviceScaleFactor: 2 });
+    await visit.page.goto(`${installation.url}/console/data/articles`);
+    await visit.page.getByRole('row').first().waitFor();
+    await handsOn(visit, 'publishing-zoomed').look('list');
+    await visit.context.close();
+  });
+});
+
+describe.skipIf(missing !== undefined)('expenses in the console', () => {
+  let installation: Installation;
+  let ask: RestClient;
+  let employee: Person;
+  let people: People;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/example-main.ts' } }));
+    people = await openPeople(installation);
+    ask = restClientOf(installation);
+    employee = await people.signUp('Emil');
+    const body = { name: 'Field work', approverId: people.administrator.userId, budget: 500_000 };
+    await ask('POST', '/teams', { token: people.administrator.token, body });
+  }, TEST_MS);
+
+  test.each(SIZES)('an employee claims what they spent, on a %s', { timeout: TEST_MS }, async (size, options) => {
+    const visit = await signIn(installation, employee, options);
+    const { page } = visit;
+    const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
+    await go('Claims');
+    await follow('New claim');
+    await page.getByLabel('Team').selectOption('Field work');
+    await fill('Purpose', `Strasbourg, ${size}`);
+    await press('Create');
+    await heading(`Strasbourg, ${size}`);
+    expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
+    await follow('Add item');
+    await fill('Spent on', '2026-11-20');
+    await page.getByLabel('Category').selectOption('Travel');
+    await fill('Amount', '128000');
+    await press('Add');
+    await page.getByRole('cell', { name: '128,000' }).waitFor();
+    await look('claim');
+    await follow('Edit');
+    await heading('Edit');
+    await page.goBack();
+    await page
+      .getByRole('row', { name: /Travel/ })
+      .getByRole('link', { name: 'Edit' })
+      .click();
+    await heading('Edit item');
+    await fill('Amount', '12800');
+    await press('Save');
+    await page.getByRole('cell', { name: '12,800' }).waitFor();
+    await press('Submit');
+    await page.getByText('Submitted', { exact: true }).first().waitFor();
+    await follow('History');
+    await heading(`History: Strasbourg, ${size}`);
+    await look('history');
+    await visit.context.close();
+  });
+});
