@@ -10,10 +10,11 @@ import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
 import { isOfThisRelease, readDefinition } from '#shared/projection/definition.ts';
-import { isMadeBy, type Marks } from '#shared/projection/fingerprint.ts';
+import { isMadeBy } from '#shared/projection/fingerprint.ts';
+import { exceptionsIn, findExceptions } from '#shared/projection/parked.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';
-import { completeMarks, createReadModel, USE_LIVE } from '#shared/projection/schema.ts';
+import { completeMarks, createReadModel, marksOf, USE_LIVE } from '#shared/projection/schema.ts';
 import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
@@ -22,7 +23,7 @@ import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { migrateProjector } from './migrate.ts';
 
-export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isLasting'> & {
+export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'ahead' | 'write' | 'committed' | 'isLasting'> & {
   readonly domain: Domain;
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
@@ -58,12 +59,12 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     log,
     metrics,
     prepare: (events) => prepare({ codec, tables }, events),
-    async write(events, connection, ready) {
+    ahead: (events) => [USE_LIVE, findExceptions(new Set(events.filter(tables.isProjected).map(({ stream }) => stream)))],
+    async write(events, connection, ready, [live, found]) {
       batches.begin(events);
-      const { rows } = await connection.query<Marks>(USE_LIVE);
       // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
-      if (!isMadeBy(definition.fingerprint, rows[0])) throw new NotReady('The tables of the read model are of another release');
-      for (const parked of await projectPrepared(connection, tables, joined(ready))) {
+      if (!isMadeBy(definition.fingerprint, marksOf(live))) throw new NotReady('The tables of the read model are of another release');
+      for (const parked of await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))) {
         parkings.inc();
         if (lostKeys.count(parked.reason)) continue;
         log.error(

@@ -26,7 +26,7 @@ import { createAdmit } from './run.ts';
 import { schemaOf } from './schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
-export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute'> &
+export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
   Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'uploadKey'> & {
     readonly databaseUrl: string;
     readonly domain: Domain;
@@ -95,7 +95,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
       )
     : own;
   const { costMax } = limits;
-  const subscriptions = opening.use(openSubscriptions({ ...dependencies, execute: own.execute }));
+  const subscriptions = opening.use(openSubscriptions({ ...dependencies, planner: own.planner, execute: own.execute }));
   const endpoint = graphqlRoutes({
     admit: createAdmit({ documents: all, resolveDocument, introspection, costMax }),
     planner,

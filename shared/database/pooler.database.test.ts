@@ -10,7 +10,7 @@ import { until } from '../../testing/until.ts';
 import { holdLock } from './held-lock.ts';
 import { openPool } from './pool.ts';
 import { PreparedRead } from './prepared-read.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, inTransactionAfter } from './transaction.ts';
 
 if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
 
@@ -48,6 +48,14 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)('thr
     const read = () => pool.query<object>(new PreparedRead<object>(statement, [7]) as pg.QueryConfig);
     for (let time = 0; time < 3; time += 1)
       for (const { rows } of await Promise.all([read(), read(), read()])) expect(rows).toEqual([{ big: 7 }]);
+  });
+
+  test('a transaction that begins with several statements has its settings, and their answers', async () => {
+    await using pool = open({ statementTimeoutMs: 1_234 });
+    const asked = { name: 'shown', text: `select current_setting('statement_timeout') as timeout` };
+    const work = () =>
+      inTransactionAfter(pool, [{ text: `set local lock_timeout = 7` }, asked], async (_connection, answers) => answers[1]?.rows);
+    for (const rows of await Promise.all([work(), work(), work()])) expect(rows).toEqual([{ timeout: '1234ms' }]);
   });
 
   test('what commits is on the disk, though the server would not wait for it', async () => {

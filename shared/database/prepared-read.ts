@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { type Connection, typeParser } from './pool.ts';
 
-type Fields = readonly (string | null)[];
-type Description = { readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[] };
-type Column = { readonly name: string; readonly parse: (text: string) => unknown };
-type Wire = pg.Connection & {
+export type Fields = readonly (string | null)[];
+export type Description = { readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[] };
+export type Column = { readonly name: string; readonly parse: (text: string) => unknown };
+export type Wire = pg.Connection & {
   parse(statement: { readonly name: string; readonly text: string }): void;
   bind(bound: { readonly statement: string; readonly values: readonly unknown[]; readonly valueMapper: (value: unknown) => unknown }): void;
   describe(described: { readonly type: 'P' }): void;
@@ -17,7 +17,8 @@ type Wire = pg.Connection & {
 /** The columns of each prepared statement; PostgreSQL describes them once per connection. */
 const described = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
-const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
+/** As the driver itself writes a value. */
+export const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
 
 type Statement = { readonly name: string; readonly text: string; readonly rowMode?: 'array' };
 
@@ -70,7 +71,7 @@ export class PreparedRead<Row> {
   }
 
   handleRowDescription({ fields }: Description): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: typeParser(dataTypeID) }));
+    this.#columns = columnsOf(fields);
   }
 
   handleDataRow({ fields }: { readonly fields: Fields }): void {
@@ -97,10 +98,13 @@ export class PreparedRead<Row> {
   }
 }
 
+export const columnsOf = (fields: Description['fields']): readonly Column[] =>
+  fields.map(({ name, dataTypeID }) => ({ name, parse: typeParser(dataTypeID) }));
+
 const valuesOf = (columns: readonly Column[], fields: Fields): unknown[] =>
   columns.map(({ parse }, index) => (fields[index] == null ? null : parse(fields[index])));
 
-const rowOf = (columns: readonly Column[], fields: Fields): Record<string, unknown> => {
+export const rowOf = (columns: readonly Column[], fields: Fields): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
   for (let index = 0; index < columns.length; index += 1) {
     const [column, field] = [columns[index], fields[index]];

@@ -1,6 +1,7 @@
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { Statement } from '#shared/database/together.ts';
 
 /** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
 export type Checkpoint = { readonly log: LogIdentity; readonly position: Position; readonly event: EventId | null };
@@ -102,20 +103,18 @@ const MOVE_ALONE = {
 };
 
 /** Moves the checkpoint, or throws where it is not where this owner left it. */
-export const moveCheckpoint = (connection: Connection, follower: string, move: Move): Promise<void> =>
-  sendMove(connection, MOVE, follower, move);
+export const moveCheckpoint = async (connection: Connection, follower: string, move: Move): Promise<void> =>
+  demandMoved(follower, await connection.query({ ...MOVE, values: valuesOf(follower, move) }));
+
+/** The statement that moves the checkpoint, for whoever sends it with others; `demandMoved` throws where it has moved nothing. */
+export const movingCheckpoint = (follower: string, move: Move): Statement => ({ ...MOVE, values: valuesOf(follower, move) });
+
+export const demandMoved = (follower: string, answer: { readonly rowCount: number | null } | undefined): void => {
+  if (answer?.rowCount !== 1) throw new LostCheckpoint(follower);
+};
 
 /** As `moveCheckpoint`, outside of a transaction. */
-export const moveCheckpointAlone = (pool: Pool, follower: string, move: Move): Promise<void> => sendMove(pool, MOVE_ALONE, follower, move);
+export const moveCheckpointAlone = async (pool: Pool, follower: string, move: Move): Promise<void> =>
+  demandMoved(follower, await pool.query({ ...MOVE_ALONE, values: valuesOf(follower, move) }));
 
-type Statement = { readonly name: string; readonly text: string };
-
-const sendMove = async (
-  database: Pick<Pool, 'query'>,
-  statement: Statement,
-  follower: string,
-  { log, from, to, epoch, event }: Move,
-): Promise<void> => {
-  const { rowCount } = await database.query({ ...statement, values: [follower, log, from, to, epoch, event ?? null] });
-  if (rowCount !== 1) throw new LostCheckpoint(follower);
-};
+const valuesOf = (follower: string, { log, from, to, epoch, event }: Move): unknown[] => [follower, log, from, to, epoch, event ?? null];

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { inTransaction } from '#shared/database/transaction.ts';
+import type { Answer, Statement } from '#shared/database/together.ts';
+import { inTransactionAfter } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/process/log.ts';
-import { migrateFollowers, moveCheckpoint, moveCheckpointAlone, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
+import { demandMoved, migrateFollowers, moveCheckpointAlone, movingCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { type ObservedFollower, observeFollower } from './observe-follower.ts';
@@ -20,11 +21,13 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   act?(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void>;
   /** Makes of a page what `write` needs and what needs no transaction, while what came before is still being written. */
   prepare?(events: readonly RecordedEvent[]): Promise<Ready>;
+  /** What `write` must know first: these statements are sent together with the beginning of its transaction. */
+  ahead?(events: readonly RecordedEvent[]): readonly Statement[];
   /**
    * Writes what follows from events, on a connection whose transaction also moves the checkpoint: once, whatever happens.
-   * It is given what was prepared, page by page.
+   * It is given what was prepared, page by page, and the answers to the statements `ahead` of it.
    */
-  write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
+  write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[], answers: readonly Answer[]): Promise<void>;
   /**
    * Whether the follower has anything to do for these events. If not, neither `act` nor `write` is called, and the checkpoint moves up to
    * `MOVE_WITHIN_MS` later: an owner that takes over in between gets the events again.
@@ -41,12 +44,17 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
 /** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
 const PAUSE_MAX_MS = 3_000;
 export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
+const LIMIT_PAUSE = `set_config('idle_in_transaction_session_timeout', '${PAUSE_MAX_MS}', true)`;
+const LASTING_SETTINGS: Statement = { name: 'follower-lasting', text: `select ${LIMIT_PAUSE}` };
 /** Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the log tells the rest again. */
-const PASSING = `${LASTING}; set local synchronous_commit = off`;
+const PASSING_SETTINGS: Statement = {
+  name: 'follower-passing',
+  text: `select ${LIMIT_PAUSE}, set_config('synchronous_commit', 'off', true)`,
+};
 
 /** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
-  const { eventLog, act, prepare, write, concerns } = options;
+  const { eventLog, act, prepare, ahead, write, concerns } = options;
   return startFollowing<Batch<Ready>>({
     ...options,
     async *follow(after, signal, event) {
@@ -59,7 +67,8 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
       }
     },
     act: act && (({ events }, signal) => act(events, signal)),
-    write: write && (({ events, ready }, connection) => write(events, connection, ready)),
+    ahead: ahead && (({ events }) => ahead(events)),
+    write: write && (({ events, ready }, connection, { answers }) => write(events, connection, ready, answers)),
     concerns: concerns && (({ events }) => concerns(events)),
   });
 };
@@ -77,9 +86,12 @@ export type FollowingOptions<Page> = Pick<
   /** What is no failure, and told elsewhere. */
   readonly isExpected?: (error: unknown) => boolean;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
-  readonly write?: ((page: Page, connection: Connection, span: { readonly after: Position }) => Promise<void>) | undefined;
+  readonly ahead?: ((page: Page) => readonly Statement[]) | undefined;
+  readonly write?: ((page: Page, connection: Connection, known: Known) => Promise<void>) | undefined;
   readonly concerns?: ((page: Page, span: { readonly after: Position }) => boolean) | undefined;
 };
+
+type Known = { readonly after: Position; readonly answers: readonly Answer[] };
 
 type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
 
@@ -117,20 +129,23 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
 export const MOVE_WITHIN_MS = 100;
 
 const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, write, concerns, committed, restMs = 0, isLasting = false } = options;
+  const { name, pool, eventLog, act, ahead, write, concerns, committed, restMs = 0, isLasting = false } = options;
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
   let place: Place = { position: saved, event: taken?.event ?? undefined };
   let dueAtMs: number | undefined;
-  const move = async (to: Place, writing?: (connection: Connection) => Promise<void>): Promise<void> => {
+  const move = async (to: Place, writing?: Writing): Promise<void> => {
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
-    const carryOut = async (connection: Connection): Promise<void> => {
+    if (writing || isLasting) {
+      const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
       // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
-      await moveCheckpoint(connection, name, step);
-      await writing?.(connection);
-    };
-    await (writing || isLasting ? inTransaction(pool, carryOut, isLasting ? LASTING : PASSING) : moveCheckpointAlone(pool, name, step));
+      const first = [settings, movingCheckpoint(name, step), ...(writing?.ahead ?? [])];
+      await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {
+        demandMoved(name, moved);
+        await writing?.write(connection, answers);
+      });
+    } else await moveCheckpointAlone(pool, name, step);
     saved = to.position;
     dueAtMs = undefined;
     committed?.(to.position);
@@ -149,13 +164,21 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
     if (concerns?.(page, { after }) ?? true) {
       await act?.(page, signal);
       if (signal.aborted) return;
-      await move(place, write && ((connection) => write(page, connection, { after })));
+      await move(
+        place,
+        write && { ahead: ahead?.(page) ?? [], write: (connection, answers) => write(page, connection, { after, answers }) },
+      );
     } else dueAtMs ??= performance.now() + MOVE_WITHIN_MS;
     if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});
   }
 };
 
 type Place = { readonly position: Position; readonly event: EventId | undefined };
+
+type Writing = {
+  readonly ahead: readonly Statement[];
+  write(connection: Connection, answers: readonly Answer[]): Promise<void>;
+};
 
 /** Yields each item, and `due` between items once `dueAtMs` has passed. When the consumer stops, it aborts the pending `next`. */
 async function* orWhenDue<Each>(

@@ -1,5 +1,5 @@
 import type { ItemTable } from '#kernel/rows/items.ts';
-import type { Connection } from '#shared/database/pool.ts';
+import type { Sender } from '#shared/database/together.ts';
 import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
@@ -12,7 +12,7 @@ type Values = Readonly<Record<string, unknown>>;
  * aggregates of which an item was written.
  */
 export const writeItems = async (
-  connection: Connection,
+  connection: Sender,
   table: ProjectedItems,
   changes: readonly ItemChange[],
   made: ReadonlySet<unknown>,

@@ -1,18 +1,26 @@
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { type Answer, type Statement, sendTogether } from '#shared/database/together.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
 /** What of these streams is not to be taken in: those that are parked, and the versions that an operator left out. */
 export type Exceptions = { readonly parked: ReadonlySet<StreamName>; isSkipped(event: { stream: StreamName; version: Version }): boolean };
 
-export const exceptionsAmong = async (connection: Connection, streams: ReadonlySet<StreamName>): Promise<Exceptions> => {
-  const { rows } = await connection.query<{ stream: StreamName; skipped: Version | null }>(
-    `select stream, null::integer as skipped from parked where stream = any($1)
-     union all
-     select stream, version from public.projection_skip where stream = any($1)`,
-    [[...streams]],
-  );
+export const exceptionsAmong = async (connection: Connection, streams: ReadonlySet<StreamName>): Promise<Exceptions> =>
+  exceptionsIn((await sendTogether(connection, [findExceptions(streams)]))[0]);
+
+/** The statement that finds them, for whoever sends it with others. */
+export const findExceptions = (streams: ReadonlySet<StreamName>): Statement => ({
+  name: 'projection-exceptions',
+  text: `select stream, null::integer as skipped from parked where stream = any($1)
+    union all
+    select stream, version from public.projection_skip where stream = any($1)`,
+  values: [[...streams]],
+});
+
+export const exceptionsIn = (answer: Answer | undefined): Exceptions => {
+  const rows = (answer?.rows ?? []) as readonly { stream: StreamName; skipped: Version | null }[];
   const skipped = new Set(rows.map((row) => `${row.stream}@${row.skipped}`));
   return {
     parked: new Set(rows.filter((row) => row.skipped === null).map(({ stream }) => stream)),

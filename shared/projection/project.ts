@@ -1,10 +1,11 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { prepared, type Statement } from '#shared/database/together.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { OfStreams, Tables } from '#shared/read-model/tables.ts';
-import { exceptionsAmong, park } from './parked.ts';
+import { type Exceptions, exceptionsAmong, park } from './parked.ts';
 import { type Prepared, type Projection, prepare } from './prepared.ts';
 import { removalOf } from './removed.ts';
 import { write } from './rows.ts';
@@ -25,17 +26,18 @@ export const projectPrepared = async (
   connection: Connection,
   tables: Tables,
   { own, decoded, damaged }: Prepared,
+  exceptions?: Exceptions,
 ): Promise<readonly Parked[]> => {
   if (own.length === 0) return [];
-  const { parked, isSkipped } = await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream)));
+  const { parked, isSkipped } = exceptions ?? (await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream))));
   const damages = firstOfEach(damaged.filter((event) => !parked.has(event.stream) && !isSkipped(event)));
   // Also what comes before the damage, because that may be refused and then stands for the whole stream.
   const whole = decoded.filter((event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)));
-  const refused = await takeIn(connection, tables, whole);
+  const erasures = erasuresOf(tables, { departures: decoded.filter(isDeparture), written: whole });
+  const refused = await takeIn(connection, tables, whole, erasures);
   await moveVersionsOn(connection, tables, own.filter(isSkipped));
   const parkings = [...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values()];
   await park(connection, tables, parkings);
-  await eraseTexts(connection, tables, { departures: decoded.filter(isDeparture), written: whole });
   return parkings;
 };
 
@@ -66,10 +68,15 @@ const moveVersionsOn = async (connection: Connection, tables: Tables, skipped: r
 
 type Texts = { readonly departures: readonly DecodedEvent[]; readonly written: readonly DecodedEvent[] };
 
-/** What a deleted user wrote or registered is theirs: it goes with them, also where it is taken in later, so that every replay ends the same. */
-const eraseTexts = async (connection: Connection, tables: Tables, { departures, written }: Texts): Promise<void> => {
+/**
+ * The statements that take away what a deleted user wrote or registered: it goes with them, also where it is taken in later, so that every
+ * replay ends the same.
+ */
+const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly Statement[] => {
+  const statements: Statement[] = [];
   const gone = departures.flatMap(({ stream }) => tables.rowOf(stream)?.id ?? []);
-  if (gone.length > 0) await connection.query('insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', [gone]);
+  if (gone.length > 0)
+    statements.push({ text: 'insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', values: [gone] });
   const idsOf = Map.groupBy(
     written.flatMap(({ stream }) => tables.rowOf(stream) ?? []),
     ({ table }) => table.kind,
@@ -78,15 +85,12 @@ const eraseTexts = async (connection: Connection, tables: Tables, { departures, 
     // A user’s own row says by itself that they are gone.
     if (table.person === null || table.person === 'id') continue;
     const { person } = table;
-    if (gone.length > 0)
-      await connection.query(
-        goneFrom(table, (row) => `${row}.${person} = any($1)`),
-        [gone],
-      );
+    if (gone.length > 0) statements.push({ text: goneFrom(table, (row) => `${row}.${person} = any($1)`), values: [gone] });
     const ids = [...new Set(idsOf.get(table.kind)?.map(({ id }) => id))];
     const isOfThem = (row: string) => `${row}.${'key' in table ? table.key[0] : 'id'} = any($1) and d.user_id = ${row}.${person}`;
-    if (ids.length > 0) await connection.query(goneFrom(table, isOfThem, 'departed d'), [ids]);
+    if (ids.length > 0) statements.push(prepared(goneFrom(table, isOfThem, 'departed d'), [ids]));
   }
+  return statements;
 };
 
 /** Takes away what belongs to people who are gone: the whole row, or what of it is personal. */

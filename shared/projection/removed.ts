@@ -1,4 +1,4 @@
-import type { Connection } from '#shared/database/pool.ts';
+import type { Sender } from '#shared/database/together.ts';
 import type { Row, Table } from '#shared/read-model/change.ts';
 
 type Removable = Pick<Table<string>, 'name'> & { readonly parent: string | null };
@@ -25,7 +25,7 @@ const AGAIN = 'on conflict (kind, id) do update set parent_id = excluded.parent_
 
 /** Notes rows that were never written, because they were deleted in the batch in which they were made. */
 export const noteRemoved = async <Column extends string>(
-  connection: Connection,
+  connection: Sender,
   { name, parent }: Table<Column>,
   rows: readonly Row<Column>[],
 ): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { Connection } from '#shared/database/pool.ts';
+import type { Sender } from '#shared/database/together.ts';
 import { type Change, combine, type Row, type Table } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { doubtfulAmong } from './doubtful.ts';
@@ -46,7 +46,7 @@ const NOTHING: Between = async () => [];
  * are written after their items, so that what follows from those needs no second write.
  */
 export const write = async <Column extends string>(
-  connection: Connection,
+  connection: Sender,
   table: Table<Column>,
   changes: readonly Change<Column>[],
   between = NOTHING,
@@ -97,7 +97,7 @@ export const grouped = <Column extends string>(
  * refuse a batch exactly where it would refuse one of its events; so the tables check no values except by their types.
  */
 export const demandValues = async (
-  connection: Connection,
+  connection: Sender,
   { columns }: { readonly columns: Readonly<Record<string, string>> },
   unwritten: readonly object[],
 ): Promise<void> => {

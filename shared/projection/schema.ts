@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { Answer, Statement } from '#shared/database/together.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
@@ -20,8 +21,13 @@ export const holdNames = async (connection: Connection): Promise<void> => {
 const NAMES = `hashtext('annals names of the read model')`;
 
 /** All at once, because it is done for every commit. */
-export const USE_LIVE = `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
-  ${marksIn(`'${LIVE_SCHEMA}'`)}`;
+export const USE_LIVE: Statement = {
+  name: 'use-live-read-model',
+  text: `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
+    ${marksIn(`'${LIVE_SCHEMA}'`)}`,
+};
+
+export const marksOf = (answer: Answer | undefined): Marks | undefined => answer?.rows[0] as Marks | undefined;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {

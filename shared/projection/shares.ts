@@ -1,5 +1,5 @@
 import type { ShareChange } from '#kernel/rows/shares.ts';
-import type { Connection } from '#shared/database/pool.ts';
+import type { Sender } from '#shared/database/together.ts';
 import type { ProjectedShares } from '#shared/read-model/tables.ts';
 import { demandValues, sourceOf, valuesOf } from './rows.ts';
 
@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, unknown>>;
  * Writes what a batch does to the shares of a view: each share once, with one statement for each kind of change and each set of
  * columns. Triggers then take the sums of the view along, once for each key of a statement.
  */
-export const writeShares = async (connection: Connection, table: ProjectedShares, changes: readonly ShareChange[]): Promise<void> => {
+export const writeShares = async (connection: Sender, table: ProjectedShares, changes: readonly ShareChange[]): Promise<void> => {
   if (changes.length === 0) return;
   const { folded, unwritten } = fold(changes);
   await demandValues(connection, table, unwritten);

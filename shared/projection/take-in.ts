@@ -1,5 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { collect, type Sender, type Statement, sendTogether } from '#shared/database/together.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
@@ -8,13 +9,25 @@ import { isRefusalOfValues, unwritable } from './refused.ts';
 import { type Following, write } from './rows.ts';
 import { writeShares } from './shares.ts';
 
-/** Writes all at once; where the database refuses that, halves are tried, down to the events that it refuses. Answers with those. */
-export const takeIn = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
-  if (events.length === 0) return [];
-  const refusal = await attempt(connection, tables, events);
-  if (!refusal) return [];
+/**
+ * Writes all at once, with what follows from them; where the database refuses that, halves are tried, down to the events that it refuses.
+ * Answers with those.
+ */
+export const takeIn = async (
+  connection: Connection,
+  tables: Tables,
+  events: readonly DecodedEvent[],
+  following: readonly Statement[] = [],
+): Promise<readonly Parked[]> => {
+  if (events.length > 0 && !(await attempt(connection, tables, events, following))) return [];
+  const refused = await takeInHalves(connection, tables, events);
+  await sendTogether(connection, following);
+  return refused;
+};
+
+const takeInHalves = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
   const streams = [...new Set(events.map(({ stream }) => stream))];
-  if (streams.length === 1) return takeInOneByOne(connection, tables, events);
+  if (streams.length <= 1) return takeInOneByOne(connection, tables, events);
   const some = new Set<StreamName>(streams.slice(0, Math.ceil(streams.length / 2)));
   const first = events.filter(({ stream }) => some.has(stream));
   const second = events.filter(({ stream }) => !some.has(stream));
@@ -31,10 +44,10 @@ const takeInOneByOne = async (connection: Connection, tables: Tables, events: re
 };
 
 /** Answers with the database's refusal of what is in the events; then nothing of them is written. */
-const attempt = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]) => {
-  await connection.query('savepoint taking_in');
+const attempt = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[], following: readonly Statement[] = []) => {
+  const writes = await collect((sender) => writeAll(sender, tables, events));
   try {
-    await writeAll(connection, tables, events);
+    await sendTogether(connection, [{ text: 'savepoint taking_in' }, ...writes, ...following]);
     return undefined;
   } catch (error) {
     if (!isRefusalOfValues(error)) throw error;
@@ -43,24 +56,24 @@ const attempt = async (connection: Connection, tables: Tables, events: readonly 
   }
 };
 
-const writeAll = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<void> => {
+const writeAll = async (sender: Sender, tables: Tables, events: readonly DecodedEvent[]): Promise<void> => {
   const byTable = Map.groupBy(events, ({ stream }) => tables.rowOf(stream)?.table);
   // In one order, so that two that write at the same time wait for each other and never both.
   for (const table of tables.all) {
     const own = byTable.get(table);
     if (own === undefined) continue;
-    await write(connection, table, own.map(table.project), async (made) => {
+    await write(sender, table, own.map(table.project), async (made) => {
       const following: Following[] = [];
       for (const list of table.items) {
         const changes = own.flatMap((event) => list.changes(event) ?? []);
-        const ids = await writeItems(connection, list, changes, made);
+        const ids = await writeItems(sender, list, changes, made);
         if (list.derived.length > 0) following.push({ ids, list });
       }
       return following;
     });
     for (const shares of table.shares)
       await writeShares(
-        connection,
+        sender,
         shares,
         own.flatMap((event) => shares.changes(event) ?? []),
       );

@@ -9,6 +9,7 @@ import { schema } from '../../../test/engines/schema.ts';
 import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { searchesOn } from '../../searches.ts';
+import type { Execute } from '../execute.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
@@ -31,14 +32,14 @@ const author = (userId: number, role: 'author' | 'reader' = 'author'): Caller =>
   ...{ kind: 'user', policy: POLICY, userId: userId as UserId, role, client: null },
   scopes: new Set(SCOPES),
 });
-const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}) => {
+const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}, given?: Execute) => {
   const { document, operation } = operationOf(text);
   const prepared = { hash: text, schema, document, operations: [], introspects: false };
   const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
-  const { pool } = opened;
-  const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const { pool, planner } = opened;
+  const execute = given ?? createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
-  return createCohorts({ domain: publishing, identity, execute, log: pino({ level: 'silent' }) })(
+  return createCohorts({ domain: publishing, identity, planner, execute, log: pino({ level: 'silent' }) })(
     runnable,
     askedChangesOf(publishing, runnable),
   );
@@ -64,6 +65,21 @@ const errorsIn = async () => JSON.parse((await render()).split('data: ')[1] ?? '
 it('makes a message of GraphQL over SSE whose id is the cursor', async () => {
   const data = '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
   expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
+});
+
+it('reads plain payloads without the resolvers, fragments inside and aliases included', async () => {
+  const plain = `subscription { told: articlePublished { at subjectId post: article { ...Titled } } } fragment Titled on Post { title author { name } }`;
+  const execute = async () => Promise.reject(new Error('the resolvers were asked'));
+  const data = `{"told":{"at":"${AT.toISOString()}","subjectId":"5","post":{"title":"Engines","author":{"name":"Ada"}}}}`;
+  expect(String(await cohortFor(plain, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS))).toContain(`data: {"data":${data}}\n\n`);
+  const others = ['subscription { articlePublished { ... { type } } }', 'subscription { articlePublished { __typename } }'];
+  for (const text of others)
+    await expect(cohortFor(text, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS)).rejects.toThrow('resolvers');
+});
+
+it('leaves to the resolvers what only a query may ask for', async () => {
+  const text = 'subscription { articlePublished { article { history(first: 1) { edges { cursor } } } } }';
+  expect(await render(PUBLISHED, text)).toContain('ask for histories by a query');
 });
 
 it('says nothing of what a caller may not know of', async () => {

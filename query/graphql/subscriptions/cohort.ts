@@ -13,18 +13,27 @@ import { createSharedCohorts } from '../../changes/shared-cohorts.ts';
 import { eventMessage } from '../../sse/messages.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute, RequestFacts } from '../execute.ts';
+import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { AskedChanges } from './asked-changes.ts';
 import { dependsOnViewer } from './depends-on-viewer.ts';
 import { happeningOf } from './happening.ts';
+import { planTelling } from './planned.ts';
 
-type Options = { readonly domain: Domain; readonly identity: LogIdentity; readonly execute: Execute; readonly log: Log };
+type Options = {
+  readonly domain: Domain;
+  readonly identity: LogIdentity;
+  /** Reads what it covers; all else is executed. */
+  readonly planner: Pick<Planner, 'plan'>;
+  readonly execute: Execute;
+  readonly log: Log;
+};
 
 /** Those who have asked for the same and are shown the same. */
 export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
 
 /** A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for `Last-Event-ID`. */
-export const createCohorts = ({ domain, identity, execute, log }: Options): CohortOf => {
+export const createCohorts = ({ domain, identity, planner, execute, log }: Options): CohortOf => {
   const cohortOf = createSharedCohorts();
   return (runnable, { topics, wants, variables }) => {
     const { prepared, operation, caller: viewer } = runnable;
@@ -34,18 +43,24 @@ export const createCohorts = ({ domain, identity, execute, log }: Options): Coho
     const key = createHash('sha256')
       .update(JSON.stringify([...asked, kind, viewer.kind === 'user' && [...viewer.scopes].sort()]))
       .digest('base64url');
-    return cohortOf(key, () => ({
-      topics,
-      async render(change, concerned) {
-        const caller = isOwn ? viewer : concerned;
-        if (!wants(change) || !mayKnow(caller, change)) return undefined;
-        const cursor = formatCursor(identity, change.position);
-        const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happeningOf(domain, change, cursor));
-        if (errors) demandLasting(errors);
-        const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
-        return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
-      },
-    }));
+    return cohortOf(key, () => {
+      const tellPlanned = planTelling({ domain, planner }, runnable);
+      return {
+        topics,
+        async render(change, concerned) {
+          const caller = isOwn ? viewer : concerned;
+          if (!wants(change) || !mayKnow(caller, change)) return undefined;
+          const cursor = formatCursor(identity, change.position);
+          const happening = happeningOf(domain, change, cursor);
+          const planned = await tellPlanned?.(happening, caller);
+          if (planned !== undefined) return eventMessage({ event: 'next', id: cursor, data: `{"data":${planned}}` });
+          const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happening);
+          if (errors) demandLasting(errors);
+          const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
+          return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
+        },
+      };
+    });
   };
 };
 

@@ -14,6 +14,7 @@ import { StreamReader } from '../../sse/stream-reader.ts';
 import type { ViewFeed } from '../../views/feed.ts';
 import type { Execute } from '../execute.ts';
 import { prefersEvents, tokenOf } from '../http/answer.ts';
+import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
 import { createToken, openConnections, type Place } from './connections.ts';
@@ -31,6 +32,7 @@ export type SubscriptionDependencies = {
   /** Whether a request that was let in would be now. */
   readonly access: LastingAccess;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
+  readonly planner: Pick<Planner, 'plan'>;
   readonly execute: Execute;
   readonly log: Log;
 };

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../../test/engines/database.ts';
+import { openPool, type Pool } from './pool.ts';
+import { prepared, type Statement, sendTogether } from './together.ts';
+import { inTransactionAfter } from './transaction.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
+  await pool.query('create table public.noted (value integer)');
+});
+afterAll(async () => {
+  await pool?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const send = async (statements: readonly Statement[]) => {
+  const connection = await pool.connect();
+  try {
+    return await sendTogether(connection, statements);
+  } finally {
+    connection.release();
+  }
+};
+const note = (value: number): Statement => prepared('insert into public.noted values ($1)', [value]);
+const noted = async () =>
+  (await pool.query<{ value: number }>('select value from public.noted order by value')).rows.map((row) => row.value);
+
+test('each statement has its own answer, prepared or not', async () => {
+  const statements = [
+    { text: 'select $1::int8 as big, null as nothing', values: [7] },
+    prepared('select $1::text as text from generate_series(1, 2)', ['given']),
+    { text: 'set local statement_timeout = 1000' },
+    prepared('select 1 as one where false', []),
+  ];
+  for (let time = 0; time < 3; time += 1)
+    expect(await send(statements)).toEqual([
+      { rows: [{ big: 7, nothing: null }], rowCount: 1 },
+      { rows: [{ text: 'given' }, { text: 'given' }], rowCount: 2 },
+      { rows: [], rowCount: 0 },
+      { rows: [], rowCount: 0 },
+    ]);
+  expect(await send([])).toEqual([]);
+});
+
+test('nothing after a failure is done, and nothing before it, without a transaction either', async () => {
+  await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({ code: '22012' });
+  expect(await noted()).toEqual([]);
+  expect(await send([note(3), prepared('select 1 / $1::integer as one', [1])])).toMatchObject([{ rowCount: 1 }, { rows: [{ one: 1 }] }]);
+  expect(await noted()).toEqual([3]);
+});
+
+test('what a statement refuses to be prepared for fails each time', async () => {
+  const unknown = prepared('select * from nothing_like_it', []);
+  for (let time = 0; time < 2; time += 1) await expect(send([note(4), unknown])).rejects.toMatchObject({ code: '42P01' });
+  expect(await noted()).toEqual([3]);
+});
+
+test('a transaction begins with its first statements, and is nothing where one of them fails', async () => {
+  const work = inTransactionAfter(pool, [note(5)], async (connection, [first]) => {
+    expect(first?.rowCount).toBe(1);
+    expect(connection).toHaveProperty('processID');
+    throw new RangeError('not this time');
+  });
+  await expect(work).rejects.toThrow('not this time');
+  await expect(inTransactionAfter(pool, [note(5), { text: 'select 1 / 0' }], async () => {})).rejects.toMatchObject({ code: '22012' });
+  await inTransactionAfter(pool, [note(6)], async () => {});
+  expect(await noted()).toEqual([3, 6]);
+});
+
+test('a connection that ends in between fails the whole', async () => {
+  const connection = await pool.connect();
+  const ending = { text: 'select pg_terminate_backend(pg_backend_pid())' };
+  await expect(sendTogether(connection, [note(7), ending, note(8)])).rejects.toThrow();
+  connection.release(true);
+  expect(await noted()).toEqual([3, 6]);
+});

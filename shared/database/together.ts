@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { Connection } from './pool.ts';
+import { type Column, columnsOf, type Description, type Fields, prepareValue, rowOf, type Wire } from './prepared-read.ts';
+import { isThroughPooler } from './session.ts';
+
+export type Statement = { readonly text: string; readonly name?: string; readonly values?: readonly unknown[] };
+export type Answer = { readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number };
+
+/** A statement that each connection parses and plans once. Its text must be one of a few. */
+export const prepared = (text: string, values: readonly unknown[]): Statement => ({ name: nameOf(text), text, values });
+
+const names = new Map<string, string>();
+
+const nameOf = (text: string): string => {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `together_${createHash('sha256').update(text).digest('hex').slice(0, NAME_CHARACTERS)}`;
+  names.set(text, name);
+  return name;
+};
+
+const NAME_CHARACTERS = 32;
+
+/** What sends statements one by one. */
+export type Sender = { query(text: string, values?: unknown[]): Promise<unknown> };
+
+/** Collects the statements that the work sends, for `sendTogether`: the work gets no answers. */
+export const collect = async (work: (sender: Sender) => Promise<unknown>): Promise<readonly Statement[]> => {
+  const statements: Statement[] = [];
+  await work({
+    async query(text, values = []) {
+      statements.push({ text, values });
+    },
+  });
+  return statements;
+};
+
+/**
+ * Sends several statements at once, which costs one round trip. The server runs them in their order, and none after one that fails: that
+ * failure is thrown. Through a pooler they are sent one after the other.
+ */
+export const sendTogether = async (connection: Connection, statements: readonly Statement[]): Promise<readonly Answer[]> => {
+  if (statements.length === 0) return [];
+  return isThroughPooler(connection) ? sendInTurn(connection, statements) : new Together(statements).runOn(connection);
+};
+
+const sendInTurn = async (connection: Connection, statements: readonly Statement[]): Promise<readonly Answer[]> => {
+  const answers: Answer[] = [];
+  for (const { values = [], ...statement } of statements) {
+    const { rows, rowCount } = await connection.query({ ...statement, values: [...values] });
+    answers.push({ rows, rowCount: rowCount ?? 0 });
+  }
+  return answers;
+};
+
+/** The driver sends a `Sync` after each statement. With a single one at the end, the server skips all statements after a failure. */
+class Together {
+  /** Set by the driver, and replaced if the driver stops waiting. */
+  callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
+  readonly #statements: readonly Statement[];
+  readonly #answers: Answer[] = [];
+  #columns: readonly Column[] = [];
+  #rows: Record<string, unknown>[] = [];
+  #failure: Error | undefined;
+
+  constructor(statements: readonly Statement[]) {
+    this.#statements = statements;
+  }
+
+  /** Of the statement that is being answered: the driver notes by them what is prepared. */
+  get name(): string | undefined {
+    return this.#statements[this.#answers.length]?.name;
+  }
+  get text(): string | undefined {
+    return this.#statements[this.#answers.length]?.text;
+  }
+
+  runOn(connection: Connection): Promise<readonly Answer[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
+    this.callback = (error, answers) => (answers === undefined ? reject(error) : resolve(answers));
+    connection.query(this);
+    return promise;
+  }
+
+  submit(given: pg.Connection): Error | null {
+    const connection = given as Wire;
+    connection.stream.cork();
+    try {
+      for (const { name = '', text, values = [] } of this.#statements) {
+        if (name === '' || connection.parsedStatements[name] === undefined) connection.parse({ name, text });
+        connection.bind({ statement: name, values, valueMapper: prepareValue });
+        connection.describe({ type: 'P' });
+        connection.execute({});
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+    return null;
+  }
+
+  handleRowDescription({ fields }: Description): void {
+    this.#columns = columnsOf(fields);
+  }
+
+  handleDataRow({ fields }: { readonly fields: Fields }): void {
+    if (this.#failure !== undefined) return;
+    try {
+      this.#rows.push(rowOf(this.#columns, fields));
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#answers.push({ rows: this.#rows, rowCount: Number(COUNT.exec(text)?.[0] ?? 0) });
+    this.#rows = [];
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#failure === undefined) this.callback?.(null, this.#answers);
+    else this.callback?.(this.#failure);
+  }
+
+  handleError(error: Error): void {
+    this.callback?.(this.#failure ?? error);
+  }
+}
+
+/** At the end of a command tag, as in `INSERT 0 1`. */
+const COUNT = /\d+$/;
