@@ -1,19 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Something to wait for that happens again and again. */
 export class Changed {
-  #next = Promise.withResolvers<void>();
+  readonly #waiting = new Set<() => void>();
 
   announce(): void {
-    this.#next.resolve();
-    this.#next = Promise.withResolvers<void>();
+    for (const wake of [...this.#waiting]) wake();
   }
 
   /** Until it happens next, or for so long. */
-  async wait(ms: number): Promise<void> {
-    const waited = new AbortController();
-    const elapsed = delay(ms, undefined, { signal: waited.signal }).catch(() => {});
-    await Promise.race([elapsed, this.#next.promise]);
-    waited.abort();
+  wait(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => {
+      clearTimeout(timer);
+      this.#waiting.delete(wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    this.#waiting.add(wake);
+    return promise;
   }
 }

@@ -7,6 +7,7 @@ import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { PLANNER, startPlanner } from './plan.ts';
+import type { PlannedRuns } from './planned-runs.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 const resources = new AsyncDisposableStack();
@@ -19,7 +20,7 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-const start = (changes: Pick<ChangeStream, 'follow'> = given.changes, planned: (ids: ReadonlySet<WebhookId>) => void = () => {}) =>
+const start = (changes: Pick<ChangeStream, 'follow'> = given.changes, planned: (runs: PlannedRuns) => void = () => {}) =>
   startPlanner({ ...given, changes, planned });
 const untilPlanned = async () => {
   const head = await given.eventLog.head();
@@ -88,7 +89,7 @@ test('goes on where it was, and as the webhooks were there, whatever ends it in 
     );
   }
   const hinted = new Set<WebhookId>();
-  await using _planner = await start(given.changes, (ids) => ids.forEach((id) => void hinted.add(id)));
+  await using _planner = await start(given.changes, (runs) => runs.forEach((_, id) => void hinted.add(id)));
   await world.publish(1);
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual(Array(10).fill(due));
@@ -109,7 +110,7 @@ test('a webhook is named when something is planned for it, and not again when th
         }
     },
   };
-  await using _planner = await start(oneArticle, (ids) => named.push(...ids));
+  await using _planner = await start(oneArticle, (runs) => named.push(...runs.keys()));
   await untilPlanned();
   expect(namedByThen).toContain(webhookId);
   expect(named).toEqual([]);

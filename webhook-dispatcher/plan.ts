@@ -1,5 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, LogIdentity, Position, WebhookId } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -15,6 +15,7 @@ import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDelive
 import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 import { readOwners } from './owners.ts';
+import { type PlannedRuns, plannedRuns } from './planned-runs.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
@@ -22,8 +23,8 @@ type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog
   readonly changes: Pick<ChangeStream, 'follow'>;
   /** Off unless given. */
   readonly tracing?: Tracing | undefined;
-  /** Told after each commit of whom there may be something to send to: only a hint. */
-  planned(webhookIds: ReadonlySet<WebhookId>): void;
+  /** Told after each commit of what there is to send, or where that is not known, of whom to: only a hint. */
+  planned(planned: PlannedRuns): void;
 };
 
 /** The name of its lease and checkpoint. */
@@ -43,7 +44,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
   const plans = tracePlans(tracing);
   // As they were at a position; from anywhere else they are read again, because another owner may have been there.
   let known: (Known & { readonly at: Position }) | undefined;
-  let concerned: ReadonlySet<WebhookId> = new Set();
+  let concerned: PlannedRuns = new Map();
   return startFollowing<ChangePage>({
     ...following,
     name: PLANNER,
@@ -75,7 +76,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       plans.committed();
       const found = concerned;
       // A later move of the checkpoint alone has nothing to tell.
-      concerned = new Set();
+      concerned = new Map();
       if (found.size > 0) planned(found);
     },
   });
@@ -119,7 +120,7 @@ const planPage = async (
     planned,
   }: Known & { readonly catalogue: Catalogue; readonly policy: Policy; readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
   changes: readonly Change[],
-): Promise<ReadonlySet<WebhookId>> => {
+): Promise<PlannedRuns> => {
   const wanted: Wanted[] = [];
   const told: WebhookChange[] = [];
   const abouts = changes.map(webhookChangeOf);
@@ -143,9 +144,12 @@ const planPage = async (
     .filter(({ endpoint, change }) => isKnownTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
-  await writeDeliveries(connection, catalogue, deliveries);
+  const isNew = await writeDeliveries(connection, catalogue, deliveries);
   for (const each of told) await carryOut(connection, each, log);
-  return new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
+  const webhookIds = new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
+  // Who is changed by the same page may be told none of it.
+  const isKnown = isNew && abouts.every((about) => about === undefined);
+  return plannedRuns(webhookIds, { book, owners, deliveries: isKnown ? deliveries : [] });
 };
 
 /** The webhook is as it was when it happened. */

@@ -15,6 +15,7 @@ import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
 import { isKnownTo, wants } from './matching.ts';
 import { readOwners } from './owners.ts';
+import type { PlannedRuns } from './planned-runs.ts';
 
 type ReplayerDependencies = {
   readonly domain: Domain;
@@ -23,7 +24,7 @@ type ReplayerDependencies = {
   readonly changes: Pick<ChangeStream, 'follow'>;
   readonly log: Log;
   /** Told of whom there is something to send to: only a hint. */
-  planned(webhookIds: ReadonlySet<WebhookId>): void;
+  planned(planned: PlannedRuns): void;
 };
 
 const REPLAYER = 'webhook-replayer';
@@ -89,7 +90,7 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
     if (deliveries === undefined) break;
     const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries, catalogue: catalogueOf(domain) });
     if (!hasAdvanced) break;
-    if (deliveries.length > 0) planned(new Set([replay.webhookId]));
+    if (deliveries.length > 0) planned(new Map([[replay.webhookId, { deliveries: [] }]]));
     at = page.upTo;
     if (at >= replay.to || !(await hasRoom())) break;
   }

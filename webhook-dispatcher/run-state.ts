@@ -4,7 +4,7 @@ import type { Delivery } from './deliver/delivery.ts';
 /** Nothing waits in a run that has ended, and none pauses or is to be disabled that still sends. */
 export type RunState =
   /** It begins what is waiting, and looks for more where more may be due. */
-  { readonly kind: 'sending'; readonly waiting: readonly Delivery[]; readonly mayBeMore: boolean } | Ending;
+  { readonly kind: 'sending'; readonly waiting: Delivery[]; mayBeMore: boolean } | Ending;
 
 /** It begins nothing any more; what is under way goes on. */
 export type Ending =

@@ -13,6 +13,7 @@ import type { Sender } from './deliver/delivery.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { startPlanner } from './plan.ts';
+import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 /** Runs by hand, as workers of several processes would do them, on what one planner has planned. */
@@ -23,9 +24,23 @@ beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
   given = resources.use(await world.dependencies());
   await migrateLedger(given.pool);
-  resources.use(await startPlanner({ ...given, planned() {} }));
+  resources.use(await startPlanner({ ...given, planned: (runs) => runs.forEach(note) }));
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
+
+/** What the planner has told of each webhook last. */
+const told = new Map<WebhookId, PlannedRun>();
+const note = (run: PlannedRun, webhookId: WebhookId): void => void told.set(webhookId, run);
+/** A delivery that was just planned. */
+const toldOf = async (webhookId: WebhookId): Promise<PlannedRuns> => {
+  await world.publish(1);
+  const run = await until(
+    () => told.get(webhookId),
+    (known) => known !== undefined && known.deliveries.length > 0,
+  );
+  told.delete(webhookId);
+  return new Map(run && [[webhookId, run]]);
+};
 
 const openProcess = (wrap?: (ledger: RunLedger) => RunLedger, wrapSender?: (sender: Sender) => Sender): RunProcess =>
   openRunProcess(given, { ...(wrap && { ledger: wrap }), ...(wrapSender && { sender: wrapSender }) });
@@ -228,4 +243,69 @@ test('a receiver that is down shows in the health of its webhook, and what is du
     backlog: { due: 0, oldestAt: null, dead: 0 },
   });
   expect(await countWebhooks(given.pool)).toMatchObject({ failing: counted.failing - 1 });
+});
+
+test('sends what was just planned without looking for it, and goes on with what is planned next', async () => {
+  const webhookId = await world.register({ url: at('/told') });
+  let looks = 0;
+  let looksBefore: number | undefined;
+  const looking = (ledger: RunLedger): RunLedger => ({
+    ...ledger,
+    take(wanted) {
+      looks += 1;
+      return ledger.take(wanted);
+    },
+  });
+  const sending = (sender: Sender): Sender => ({
+    send(...given) {
+      looksBefore ??= looks;
+      return sender.send(...given);
+    },
+  });
+  await using process = openProcess(looking, sending);
+  process.handOver(await toldOf(webhookId));
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  expect(looksBefore).toBe(0);
+  for (const planned of [2, 3]) {
+    process.handOver(await toldOf(webhookId));
+    await world.untilDeliveries(webhookId, 'delivered', planned);
+  }
+  expect(new Set(receivedAt('/told').map(({ id }) => id)).size).toBe(3);
+  expect(receivedAt('/told')).toHaveLength(3);
+});
+
+test('what is planned for a webhook that was changed goes where that says', async () => {
+  const webhookId = await world.register({ url: at('/old') });
+  await using process = openProcess();
+  process.handOver(await toldOf(webhookId));
+  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await world.send({ type: 'EditWebhook', webhookId, url: at('/new') });
+  await until(
+    () => told.get(webhookId)?.version,
+    (version) => version === 2,
+  );
+  process.handOver(await toldOf(webhookId));
+  await until(
+    async () => {
+      await process.run(webhookId);
+      return receivedAt('/new').length;
+    },
+    (received) => received === 1,
+  );
+  expect(receivedAt('/old')).toHaveLength(1);
+});
+
+test('in order, what was just planned waits for what came before', async () => {
+  const webhookId = await world.register({ url: at('/told-in-order'), ordered: true });
+  await world.publish(3);
+  await world.untilDeliveries(webhookId, 'due', 3);
+  await using process = openProcess();
+  told.delete(webhookId);
+  process.handOver(await toldOf(webhookId));
+  await world.untilDeliveries(webhookId, 'delivered', 4);
+  const inOrder = await world.rows<{ id: EventId }>(
+    'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position',
+    [webhookId],
+  );
+  expect(receivedAt('/told-in-order').map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
 });

@@ -1,11 +1,15 @@
+// Over 200 lines, because whatever a run does next depends on all that it keeps.
+import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
+import type { Standing } from '#shared/standing.ts';
 import { Changed } from './changed.ts';
 import { admits, afterAttempt } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender, Shape } from './deliver/delivery.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import { Pace, Slice } from './pace.ts';
+import type { PlannedRun } from './planned-runs.ts';
 import { type Ending, endingOf, type RunState } from './run-state.ts';
 
 export type RunSetting = {
@@ -20,43 +24,87 @@ export type RunSetting = {
   spoilt(delivery: Delivery, error: unknown): AttemptResult;
 };
 
-/** While something slow is under way, whatever has become due meanwhile is looked for. */
+/** While something slow is under way, or more may be planned, the run looks for whatever has become due meanwhile. */
 const LOOK_EVERY_MS = 100;
+/** So long a run that was begun by the planner waits for what is planned next: another run would cost more. */
+const LINGER_MS = 100;
 const TAKEN_PER_LANE = 4;
 const TAKEN_MAX = 200;
 
 type Worked = { readonly ending: Ending; readonly breaker: Breaker; readonly nextSendInMs: number };
+
+/** One that the planner began is offered what there is to send; any other looks for that first. */
+type Beginning = { readonly claimedAtMs: number; readonly isPlanned: boolean };
+
+type Step =
+  | { readonly kind: 'send' }
+  | { readonly kind: 'take' }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const isSame = ({ role, attributes = null }: Standing, claim: Claim): boolean =>
+  role === claim.role && isDeepStrictEqual(attributes, claim.attributes);
 
 /** Sends to one webhook what is due, as long as it is its own: so many at once, at its pace, and no more while it fails. */
 export class Run {
   readonly #setting: RunSetting;
   readonly #pace: Pace;
   readonly #lanes: number;
+  readonly #lingerMs: number;
   readonly #lost = new AbortController();
   readonly #held = new Set<EventId>();
-  #state: RunState = { kind: 'sending', waiting: [], mayBeMore: true };
+  #state: RunState;
+  #isTaking = false;
   #underWay = 0;
   #breaker: Breaker;
   #leasedUntilMs: number;
+  #lookedAtMs = performance.now();
+  #busyAtMs = performance.now();
+  #failure: { readonly error: unknown } | undefined;
   readonly #slice = new Slice(performance.now());
   readonly #changed = new Changed();
-  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(setting: RunSetting, claimedAtMs: number) {
+  constructor(setting: RunSetting, { claimedAtMs, isPlanned }: Beginning) {
     const { claim, breaker } = setting;
     this.#setting = setting;
     this.#breaker = breaker;
     this.#pace = new Pace(claim.ratePerSecond, performance.now() + claim.nextSendInMs);
     this.#lanes = claim.isOrdered ? 1 : claim.concurrency;
     this.#leasedUntilMs = claimedAtMs + RUN_LEASE_MS;
+    this.#lingerMs = isPlanned ? LINGER_MS : 0;
+    this.#state = { kind: 'sending', waiting: [], mayBeMore: !isPlanned };
   }
 
   /** Rejects with the first failure of ours, once nothing is under way any more. */
   async work(): Promise<Worked> {
-    const outcomes = await Promise.allSettled(Array.from({ length: this.#lanes }, () => this.#lane()));
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
+    try {
+      for (let step = this.#step(); step.kind !== 'end'; step = this.#step()) {
+        if (step.kind === 'send') this.#send();
+        else if (step.kind === 'take') await this.#take();
+        else await this.#changed.wait(step.ms);
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.#end();
+    while (this.#underWay > 0) await this.#changed.wait(LOOK_EVERY_MS);
+    if (this.#failure) throw this.#failure.error;
     return { ending: this.#end(), breaker: this.#breaker, nextSendInMs: this.#pace.leftMs(performance.now()) };
+  }
+
+  /** Sends what was just planned for its webhook, and looks for what is not known. False where it begins nothing any more, as one that is outdated. */
+  offer({ deliveries, version, standing }: PlannedRun): boolean {
+    const { claim } = this.#setting;
+    const isOutdated = version !== undefined && version !== claim.version;
+    if (isOutdated || (standing && !isSame(standing, claim))) this.#end();
+    if (this.#state.kind !== 'sending') return false;
+    const { waiting, mayBeMore } = this.#state;
+    // The ledger knows what comes first, and has what is too much.
+    const isNext = deliveries.length > 0 && !claim.isOrdered && !mayBeMore && !this.#isTaking;
+    if (isNext && waiting.length + deliveries.length <= TAKEN_MAX) this.#hold(waiting, deliveries);
+    else this.#state.mayBeMore = true;
+    this.#changed.announce();
+    return true;
   }
 
   /** Begins nothing any more. */
@@ -78,70 +126,60 @@ export class Run {
     if (isHeld === false || performance.now() > this.#leasedUntilMs) this.cut();
   }
 
-  async #lane(): Promise<void> {
-    try {
-      for (let delivery = await this.#next(); delivery; delivery = await this.#next()) await this.#attempt(delivery);
-    } catch (error) {
-      this.#end();
-      throw error;
-    }
-  }
-
-  /** One lane after the other looks for what to send. */
-  #next(): Promise<Delivery | undefined> {
-    const next = this.#turn.then(() => this.#choose());
-    this.#turn = next.catch(() => {});
-    return next;
-  }
-
-  async #choose(): Promise<Delivery | undefined> {
-    while (this.#goesOn()) {
-      const waitMs = this.#mustWaitMs();
-      if (waitMs > 0) {
-        await this.#changed.wait(waitMs);
-        continue;
-      }
-      const delivery = await this.#take();
-      if (delivery) {
-        this.#pace.take(performance.now());
-        this.#underWay += 1;
-        this.#slice.count(performance.now());
-        return delivery;
-      }
-      if (this.#underWay === 0) break;
-      await this.#changed.wait(LOOK_EVERY_MS);
-    }
-    this.#end();
-    return undefined;
-  }
-
-  #goesOn(): boolean {
+  #step(): Step {
     const nowMs = performance.now();
-    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs) return false;
+    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs) return { kind: 'end' };
     const { waiting, mayBeMore } = this.#state;
-    return this.#underWay > 0 || (!this.#slice.isOver(nowMs) && (mayBeMore || waiting.length > 0));
+    const isIdle = this.#underWay === 0;
+    if (isIdle && this.#slice.isOver(nowMs)) return { kind: 'end' };
+    if (this.#underWay >= this.#lanes) return { kind: 'wait', ms: LOOK_EVERY_MS };
+    if (waiting.length === 0 && !mayBeMore) {
+      const [lookInMs, leaveInMs] = [this.#lookedAtMs + LOOK_EVERY_MS - nowMs, this.#busyAtMs + this.#lingerMs - nowMs];
+      if (isIdle && leaveInMs <= 0) return { kind: 'end' };
+      if (lookInMs > 0) return { kind: 'wait', ms: isIdle ? Math.min(lookInMs, leaveInMs) : lookInMs };
+    }
+    const ms = this.#mustWaitMs(nowMs);
+    if (ms > 0) return { kind: 'wait', ms };
+    return { kind: waiting.length > 0 ? 'send' : 'take' };
   }
 
-  #mustWaitMs(): number {
-    const nowMs = performance.now();
-    const isTrying = admits(this.#breaker, performance.now()) !== 'all' && this.#underWay > 0;
+  #mustWaitMs(nowMs: number): number {
+    const isTrying = admits(this.#breaker, nowMs) !== 'all' && this.#underWay > 0;
     return Math.max(this.#slice.graceMs(nowMs), isTrying ? LOOK_EVERY_MS : 0, this.#pace.waitMs(nowMs));
   }
 
-  /** The first that is waiting; if none is, more are looked for, during which another lane may end the run. */
-  async #take(): Promise<Delivery | undefined> {
-    if (this.#state.kind === 'sending' && this.#state.waiting.length === 0) {
-      const { claim, ledger } = this.#setting;
-      const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
-      const { webhookId, isOrdered } = claim;
-      const waiting = await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] });
-      if (this.#state.kind === 'sending') this.#state = { kind: 'sending', waiting, mayBeMore: waiting.length === many };
-      for (const { eventId } of waiting) this.#held.add(eventId);
+  #send(): void {
+    const delivery = this.#state.kind === 'sending' ? this.#state.waiting.shift() : undefined;
+    if (!delivery) return;
+    const nowMs = performance.now();
+    this.#pace.take(nowMs);
+    this.#slice.count(nowMs);
+    this.#underWay += 1;
+    void this.#attempt(delivery);
+  }
+
+  /** What is offered meanwhile is looked for as well: by then, what is found may be old. */
+  async #take(): Promise<void> {
+    if (this.#state.kind !== 'sending') return;
+    const { claim, ledger } = this.#setting;
+    const { webhookId, isOrdered } = claim;
+    const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
+    this.#lookedAtMs = performance.now();
+    this.#state.mayBeMore = false;
+    this.#isTaking = true;
+    const found = await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] });
+    this.#isTaking = false;
+    if (this.#state.kind !== 'sending') return;
+    this.#hold(this.#state.waiting, found);
+    if (found.length === many) this.#state.mayBeMore = true;
+  }
+
+  #hold(waiting: Delivery[], deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) {
+      if (this.#held.has(delivery.eventId)) continue;
+      this.#held.add(delivery.eventId);
+      waiting.push(delivery);
     }
-    if (this.#state.kind !== 'sending') return undefined;
-    const [delivery, ...waiting] = this.#state.waiting;
-    this.#state = { ...this.#state, waiting };
-    return delivery;
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
@@ -166,10 +204,12 @@ export class Run {
       if (answer === 'failing_for_long') this.#disable('failing');
     } catch (error) {
       // What we ended ourselves is not told of the receiver: it is tried again.
-      if (!signal.aborted) throw error;
+      if (!signal.aborted) this.#failure ??= { error };
+      this.#end();
     } finally {
       this.#held.delete(delivery.eventId);
       this.#underWay -= 1;
+      this.#busyAtMs = performance.now();
       this.#changed.announce();
     }
   }

@@ -13,10 +13,12 @@ import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
+import { createHandOver, type Own, offer } from './hand-over.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import type { DeliveryObserver } from './observe.ts';
 import { ownerOf } from './owners.ts';
+import type { PlannedRuns } from './planned-runs.ts';
 import { Run } from './run.ts';
 
 export type RunnerDependencies = {
@@ -26,6 +28,10 @@ export type RunnerDependencies = {
   readonly sender: Sender;
   readonly log: Log;
   readonly observer: Pick<DeliveryObserver, 'sent'>;
+  /** To how many webhooks it sends at once. */
+  readonly runsMax: number;
+  /** Has a webhook be run by whichever process has room. */
+  enqueue(webhookIds: readonly WebhookId[]): void;
   /** Asks for the webhook to be disabled; whoever may send to it finds out from the log. */
   disable(webhookId: WebhookId, reason: DisabledReason): Promise<void>;
 };
@@ -33,6 +39,8 @@ export type RunnerDependencies = {
 export type Runner = AsyncDisposable & {
   /** Sends what is due to a webhook, if nobody else does; answers whether more could be sent at once. */
   run(webhookId: WebhookId): Promise<boolean>;
+  /** Sends what was just planned here, as far as there is room; the rest is for the queue. */
+  handOver(planned: PlannedRuns): void;
   readonly running: number;
   /** Begins nothing any more; what is under way may still end, for a while. */
   drain(): void;
@@ -44,19 +52,21 @@ type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonl
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
 /** What is under way when the process stops may end in this time. */
 const END_WITHIN_MS = 4_000;
+const RELEASE_WITHIN_MS = 1_000;
 /** What could not be run at all, because of ourselves, or because its owner cannot be read. */
 const TROUBLE_PAUSE_MS = 10_000;
 /** The command is on its way. */
 const DISABLING_PAUSE_MS = 60_000;
 const BREAKERS_MAX = 100_000;
 
-export const createRunner = ({ ledger, policy, secrets, sender, log, observer, disable }: RunnerDependencies): Runner => {
+export const createRunner = (dependencies: RunnerDependencies): Runner => {
+  const { ledger, policy, secrets, sender, log, observer, disable, runsMax, enqueue } = dependencies;
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
   const renewing = renewAll(running, stopping.signal);
 
-  const work = async (claim: Claim, claimedAtMs: number): Promise<Worked> => {
+  const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId, role, attributes, version } = claim;
     const breaker =
       breakers.get(webhookId) ?? restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
@@ -66,8 +76,10 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
     const spoilt = spoiltBy(log);
     const run = new Run(
       { claim, endpoint, owner: ownerOf(endpoint, { role, attributes }, policy), breaker, ledger, sender, sent, spoilt },
-      claimedAtMs,
+      { claimedAtMs, isPlanned: own.isPlanned },
     );
+    own.run = run;
+    for (const planned of own.offered) offer(own, planned);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
     const { ending, ...left } = await run.work().finally(() => running.delete(run));
@@ -77,17 +89,18 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
     return { ...left, pauseMs: DISABLING_PAUSE_MS };
   };
 
-  const run = async (webhookId: WebhookId): Promise<boolean> => {
-    if (stopping.signal.aborted) return false;
+  const runOnce = async (webhookId: WebhookId, own: Own): Promise<{ readonly hasMore: boolean } | undefined> => {
     const claimedAtMs = performance.now();
     const claim = await ledger.claim(webhookId);
-    if (!claim) return false;
-    const { pauseMs, nextSendInMs, breaker } = await work(claim, claimedAtMs).catch((err: unknown) => {
+    if (!claim) return undefined;
+    const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
       log.error({ err, webhookId }, 'Webhooks could not be sent because of ourselves; it is tried again.');
       return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker: restored({ openings: claim.breakerOpenings, openUntilMs: null }) };
     });
-    return ledger.release({ webhookId, epoch: claim.epoch, pauseMs, nextSendInMs, breakerOpenings: breaker.openings });
+    const hasMore = await ledger.release({ webhookId, epoch: claim.epoch, pauseMs, nextSendInMs, breakerOpenings: breaker.openings });
+    return { hasMore };
   };
+  const own = createHandOver({ runOnce, runsMax, enqueue, log, stopping: stopping.signal });
 
   let endsAtMs = Number.POSITIVE_INFINITY;
   const drain = (): void => {
@@ -98,7 +111,8 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
   };
 
   return {
-    run,
+    run: own.run,
+    handOver: own.handOver,
     drain,
     get running() {
       return running.size;
@@ -107,6 +121,7 @@ export const createRunner = ({ ledger, policy, secrets, sender, log, observer, d
       drain();
       while (running.size > 0 && performance.now() < endsAtMs) await delay(LOOK_EVERY_MS);
       for (const each of running) each.cut();
+      while (own.size > 0 && performance.now() < endsAtMs + RELEASE_WITHIN_MS) await delay(LOOK_EVERY_MS);
       await renewing;
     },
   };

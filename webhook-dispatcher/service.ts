@@ -12,7 +12,8 @@ import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
-import { createEnqueuer, startSweeping } from './enqueue.ts';
+import { createEnqueuer, type Enqueuer, startSweeping } from './enqueue.ts';
+import { NOT_RUN } from './hand-over.ts';
 import { followClock } from './ledger/clock.ts';
 import { addFilterColumns } from './ledger/endpoints.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -59,17 +60,17 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   // Without it nothing is sent, though it is planned.
   health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
-  const planned = (webhookIds: ReadonlySet<WebhookId>) => enqueuer.enqueue([...webhookIds]);
-  opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, tracing, planned }));
-  opening.use(await startReplayer({ domain, pool, eventLog, changes, log, planned }));
-  const runner = startRunner(dependencies, opening);
+  const runner = startRunner(dependencies, enqueuer, opening);
   // It begins nothing any more then: the time to end what is under way is short.
   health.onDrain(runner.drain);
+  const planned = runner.handOver;
+  opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, tracing, planned }));
+  opening.use(await startReplayer({ domain, pool, eventLog, changes, log, planned }));
   const run = async (webhookId: WebhookId) => {
     try {
       if (await runner.run(webhookId)) enqueuer.enqueue([webhookId]);
     } catch (err) {
-      log.warn({ err, webhookId }, 'A webhook could not be looked after; it is found in the ledger again.');
+      log.warn({ err, webhookId }, NOT_RUN);
     }
   };
   const worker = await queue.work(run, { concurrency: webhooks.concurrency });
@@ -89,7 +90,7 @@ const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => 
   return findUnattended(pool);
 };
 
-const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposableStack): Runner => {
+const startRunner = (dependencies: DispatcherDependencies, { enqueue }: Enqueuer, opening: AsyncDisposableStack): Runner => {
   const { domain, pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
   const { webhooks } = config;
   const ledger = openRunLedger(domain, pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
@@ -104,6 +105,8 @@ const startRunner = (dependencies: DispatcherDependencies, opening: AsyncDisposa
     log,
     observer,
     disable: createDisabler({ gateway, log }),
+    runsMax: webhooks.concurrency,
+    enqueue,
   });
   return runner;
 };

@@ -7,9 +7,11 @@ import { createRunner, type Runner } from '../../webhook-dispatcher/runner.ts';
 import type { DispatcherDependencies } from '../../webhook-dispatcher/service.ts';
 import { POLICY } from './policy.ts';
 
-export type RunProcess = AsyncDisposable & Pick<Runner, 'run'>;
+export type RunProcess = AsyncDisposable & Pick<Runner, 'run' | 'handOver'>;
 
 type Wraps = { readonly ledger?: (ledger: RunLedger) => RunLedger; readonly sender?: (sender: Sender) => Sender };
+
+const RUNS_MAX = 256;
 
 /** What a process of the dispatcher has to run webhooks, without a queue that makes it. */
 export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) => same, sender = (same) => same }: Wraps): RunProcess => {
@@ -20,6 +22,7 @@ export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) 
     ledger: ledger(openRunLedger(publishing, pool, { hours: 120, failures: 5 })),
     sender: sender(opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks }))),
   };
-  const runner = opened.use(createRunner({ ...opens, policy: POLICY, secrets, log, observer: { sent() {} }, disable: async () => {} }));
-  return { run: runner.run, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const deaf = { observer: { sent() {} }, disable: async () => {}, enqueue() {} };
+  const runner = opened.use(createRunner({ ...opens, ...deaf, policy: POLICY, secrets, log, runsMax: RUNS_MAX }));
+  return { run: runner.run, handOver: runner.handOver, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 };

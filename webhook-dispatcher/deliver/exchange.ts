@@ -56,7 +56,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end(new Error('there was no final answer'));
+    if (this.#started) this.#settle(this.#started);
+    else this.#end(new Error('there was no final answer'));
   }
 
   onResponseError(_controller: Controller, error: Error): void {
@@ -64,12 +65,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #end(reason: Error): void {
+    if (this.#started) this.#settle(this.#started);
+    else if (!this.#isOver) {
+      this.#isOver = true;
+      this.#settling.reject(reason);
+    }
+  }
+
+  #settle(started: Pick<Exchanged, 'status' | 'headers'>): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { resolve, reject } = this.#settling;
     // Copied, because a part holds on to all that was read with it.
-    if (this.#started) resolve({ ...this.#started, body: this.#keptBytes === 0 ? NOTHING : Buffer.concat(this.#kept) });
-    else reject(reason);
+    this.#settling.resolve({ ...started, body: this.#keptBytes === 0 ? NOTHING : Buffer.concat(this.#kept) });
   }
 }
 

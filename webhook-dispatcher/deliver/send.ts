@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
@@ -7,10 +8,10 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { WebhookSettings } from '#shared/process/config.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type ComposeBody, createComposer } from './body.ts';
-import type { Attempt, AttemptResult, Delivery, Endpoint, EndpointHealth, Outcome, Sender } from './delivery.ts';
+import type { Attempt, AttemptResult, Delivery, Endpoint, EndpointHealth, Outcome, Secret, Sender } from './delivery.ts';
 import { type Answer, openPoster, type Poster } from './post.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
-import { signatures } from './sign.ts';
+import { signatures, signingKey } from './sign.ts';
 import { createStandsStill } from './standing-still.ts';
 
 type Dependencies = {
@@ -64,8 +65,17 @@ const signedHeaders = ({ delivery, endpoint, body, atMs }: ToSign): Readonly<Rec
     'user-agent': 'Annals',
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': signatures({ id, timestampSeconds, body, secrets: live.map(({ secret }) => secret) }),
+    'webhook-signature': signatures({ id, timestampSeconds, body, secrets: live.map(keyOf) }),
   };
+};
+
+/** Each for as long as its endpoint is remembered. */
+const keys = new WeakMap<Secret, KeyObject>();
+
+const keyOf = (secret: Secret): KeyObject => {
+  const known = keys.get(secret) ?? signingKey(secret.secret);
+  keys.set(secret, known);
+  return known;
 };
 
 /** So that none of them comes beside one of ours. */

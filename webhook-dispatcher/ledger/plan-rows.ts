@@ -30,54 +30,56 @@ export type RequestedReplay = {
 
 const ROWS_AT_ONCE_MAX = 10_000;
 
-/** Writes each change once, and what is to be told of it; what is there already stays as it is. */
+/** One that was there for long is kept from being forgotten in the same moment. */
+const WRITE_MESSAGES = `
+  insert into webhook_ledger.message (event_id, position, change, person_id)
+  select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
+  on conflict (event_id) do update set recorded_at = now() where message.recorded_at < now() - interval '1 hour'`;
+
+const PLAN = {
+  name: 'webhook-plan',
+  text: `with messages as (${WRITE_MESSAGES})
+    insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, shape)
+    select * from unnest($5::bigint[], $6::uuid[], $7::bigint[], $8::text[], $9::text[], $10::text[])
+    on conflict (event_id, webhook_id) do nothing`,
+};
+
+/** Writes each change once, and what is to be told of it; what is there already stays as it is. Returns whether nothing was. */
 export const writeDeliveries = async (
   connection: Connection,
   catalogue: Catalogue,
   deliveries: readonly PlannedDelivery[],
-): Promise<void> => {
-  if (deliveries.length === 0) return;
-  await writeMessages(connection, catalogue, deliveries);
-  for (let first = 0; first < deliveries.length; first += ROWS_AT_ONCE_MAX)
-    await writeSome(connection, deliveries.slice(first, first + ROWS_AT_ONCE_MAX));
+): Promise<boolean> => {
+  let written = 0;
+  for (let first = 0; first < deliveries.length; first += ROWS_AT_ONCE_MAX) {
+    const some = deliveries.slice(first, first + ROWS_AT_ONCE_MAX);
+    const { rowCount } = await connection.query({ ...PLAN, values: [...messageColumns(catalogue, some), ...deliveryColumns(some)] });
+    written += rowCount ?? 0;
+  }
+  return written === deliveries.length;
 };
 
-const writeSome = async (connection: Connection, deliveries: readonly PlannedDelivery[]): Promise<void> => {
-  const changes = deliveries.map(({ change }) => change);
-  await connection.query(
-    `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, shape)
-     select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[])
-     on conflict (event_id, webhook_id) do nothing`,
-    [
-      deliveries.map(({ webhookId }) => webhookId),
-      changes.map(({ id }) => id),
-      changes.map(({ position }) => position),
-      changes.map(({ type }) => type),
-      changes.map(({ stream }) => stream),
-      deliveries.map(({ shape }) => shape),
-    ],
-  );
-};
+export const writeMessages = async (connection: Connection, catalogue: Catalogue, deliveries: readonly PlannedDelivery[]): Promise<void> =>
+  void (await connection.query(WRITE_MESSAGES, messageColumns(catalogue, deliveries)));
 
-/** One that was there for long is kept from being forgotten in the same moment. */
-export const writeMessages = async (
-  connection: Connection,
-  catalogue: Catalogue,
-  deliveries: readonly PlannedDelivery[],
-): Promise<void> => {
+const messageColumns = (catalogue: Catalogue, deliveries: readonly PlannedDelivery[]) => {
   const changes = [...new Map(deliveries.map(({ change }) => [change.id, change])).values()];
-  await connection.query(
-    `insert into webhook_ledger.message (event_id, position, change, person_id)
-     select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
-     on conflict (event_id) do update set recorded_at = now() where message.recorded_at < now() - interval '1 hour'`,
-    [
-      changes.map(({ id }) => id),
-      changes.map(({ position }) => position),
-      changes.map((change) => JSON.stringify(change)),
-      changes.map((change) => personIn(catalogue, change)),
-    ],
-  );
+  return [
+    changes.map(({ id }) => id),
+    changes.map(({ position }) => position),
+    changes.map((change) => JSON.stringify(change)),
+    changes.map((change) => personIn(catalogue, change)),
+  ];
 };
+
+const deliveryColumns = (deliveries: readonly PlannedDelivery[]) => [
+  deliveries.map(({ webhookId }) => webhookId),
+  deliveries.map(({ change }) => change.id),
+  deliveries.map(({ change }) => change.position),
+  deliveries.map(({ change }) => change.type),
+  deliveries.map(({ change }) => change.stream),
+  deliveries.map(({ shape }) => shape),
+];
 
 /** Whose personal fields the event has. */
 const personIn = (catalogue: Catalogue, { type, data }: Change): number | null => {

@@ -1,0 +1,85 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import type { WebhookId } from '#shared/brands.ts';
+import { until } from '../testing/until.ts';
+import { createHandOver, type Own } from './hand-over.ts';
+import type { PlannedRun } from './planned-runs.ts';
+
+const idOf = (id: number) => id as WebhookId;
+const NOTHING: PlannedRun = { deliveries: [] };
+const plannedFor = (...ids: readonly number[]) => new Map(ids.map((id) => [idOf(id), NOTHING]));
+
+/** Runs that end when they are told to. */
+const setUp = (runsMax: number) => {
+  const under = new Map<WebhookId, PromiseWithResolvers<{ readonly hasMore: boolean } | undefined> & { readonly own: Own }>();
+  const queued: WebhookId[] = [];
+  const stopping = new AbortController();
+  const own = createHandOver({
+    runOnce(webhookId, of) {
+      const run = { ...Promise.withResolvers<{ readonly hasMore: boolean } | undefined>(), own: of };
+      under.set(webhookId, run);
+      return run.promise;
+    },
+    runsMax,
+    enqueue: (webhookIds) => void queued.push(...webhookIds),
+    stopping: stopping.signal,
+    log: pino({ level: 'silent' }),
+  });
+  const runOf = (id: number) => {
+    const run = under.get(idOf(id));
+    if (!run) throw new Error(`${id} was not begun`);
+    return run;
+  };
+  return { ...own, size: () => own.size, runOf, begun: () => [...under.keys()], queued, stop: () => stopping.abort() };
+};
+
+test('begins what is planned at once, up to half of its room, and leaves the rest to the queue', () => {
+  const { handOver, begun, queued } = setUp(4);
+  handOver(plannedFor(1, 2, 3));
+  expect(begun()).toEqual([1, 2]);
+  expect(queued).toEqual([3]);
+});
+
+test('queues a webhook of which there is more, and one that it could not run', async () => {
+  const { handOver, runOf, queued, size } = setUp(8);
+  handOver(plannedFor(1, 2, 3));
+  runOf(1).resolve({ hasMore: true });
+  runOf(2).resolve(undefined);
+  runOf(3).resolve({ hasMore: false });
+  await until(size, (left) => left === 0);
+  expect(queued).toEqual([1, 2]);
+});
+
+test('offers what is planned to the run under way, and queues what comes once that has ended', async () => {
+  const { handOver, runOf, queued, size } = setUp(8);
+  handOver(plannedFor(1));
+  const { own, resolve } = runOf(1);
+  handOver(plannedFor(1));
+  expect(own.offered).toHaveLength(2);
+  own.run = { offer: () => false } as unknown as NonNullable<Own['run']>;
+  handOver(plannedFor(1));
+  resolve({ hasMore: false });
+  await until(size, (left) => left === 0);
+  expect(queued).toEqual([1]);
+});
+
+test('a run from the queue waits for room, and is given back where there is none', async () => {
+  const { run, runOf, begun } = setUp(1);
+  const first = run(idOf(1));
+  expect(await run(idOf(2))).toBe(true);
+  const second = run(idOf(2));
+  runOf(1).resolve({ hasMore: false });
+  expect(await first).toBe(false);
+  await until(begun, (ids) => ids.length === 2);
+  runOf(2).resolve({ hasMore: true });
+  expect(await second).toBe(true);
+});
+
+test('begins nothing any more once it stops', async () => {
+  const { run, handOver, stop, begun, queued } = setUp(8);
+  stop();
+  handOver(plannedFor(1));
+  expect(await run(idOf(2))).toBe(false);
+  expect(begun()).toEqual([]);
+  expect(queued).toEqual([1]);
+});

@@ -1,0 +1,38 @@
+import type { Version, WebhookId } from '#shared/brands.ts';
+import type { Standing } from '#shared/standing.ts';
+import type { Delivery } from './deliver/delivery.ts';
+import type { PlannedDelivery } from './ledger/plan-rows.ts';
+import type { EndpointBook } from './matching.ts';
+import type { Owners } from './owners.ts';
+
+/** What was just planned for a webhook, as far as that is known; the ledger knows all of it. */
+export type PlannedRun = {
+  readonly deliveries: readonly Delivery[];
+  /** The webhook and its owner as of then: a run as of anything else would send by other rights. */
+  readonly version?: Version | undefined;
+  readonly standing?: Standing | undefined;
+};
+export type PlannedRuns = ReadonlyMap<WebhookId, PlannedRun>;
+
+type Planned = { readonly book: EndpointBook; readonly owners: Owners; readonly deliveries: readonly PlannedDelivery[] };
+
+/** The deliveries as the ledger would give them out; none to an owner who cannot be read now. */
+export const plannedRuns = (webhookIds: Iterable<WebhookId>, { book, owners, deliveries }: Planned): PlannedRuns => {
+  const byWebhook = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
+  const runOf = (webhookId: WebhookId): PlannedRun => {
+    const endpoint = book.get(webhookId);
+    const standings = endpoint && owners.get(endpoint.ownerId);
+    const standing = standings === undefined || standings === 'any' || standings.length > 1 ? undefined : standings[0];
+    const known = standing ? (byWebhook.get(webhookId) ?? []) : [];
+    return { deliveries: known.map(toDelivery), version: endpoint?.version, standing };
+  };
+  return new Map([...webhookIds].map((webhookId) => [webhookId, runOf(webhookId)]));
+};
+
+const toDelivery = ({ webhookId, change, shape }: PlannedDelivery): Delivery => ({
+  webhookId,
+  eventId: change.id,
+  attempts: 0,
+  shape,
+  change,
+});
