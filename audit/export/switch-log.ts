@@ -24,6 +24,7 @@ export const POSITIONS: readonly Held[] = [
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },
   { table: 'process_manager.fan_out', columns: ['position'], how: 'exact' },
   { table: 'snapshots.state', columns: ['position'], how: 'dropped' },
+  { table: 'snapshots.fold', columns: ['position'], how: 'dropped' },
   { table: 'audit.watch', columns: ['position'], how: 'at or before' },
   { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
 ];
