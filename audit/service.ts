@@ -103,6 +103,7 @@ const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, sig
       pool: own,
       eventLog,
       codec: createCodec({ keys, domain }),
+      domain,
       tables: tablesOf(domain),
       auditDir: settings.dir,
       snapshots: createSnapshots({ pool: own, keys, masterKey, eventLog }),

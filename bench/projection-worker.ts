@@ -64,6 +64,7 @@ const verifyAll = async () => {
   const snapshots = createSnapshots({ pool, keys, masterKey, eventLog });
   const report = await verify({
     ...work,
+    domain,
     snapshots,
     auditDir: join(tmpdir(), 'annals-bench-no-heads'),
     isOfReadModel: true,

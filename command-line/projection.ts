@@ -17,7 +17,7 @@ import { harmless } from './print-event.ts';
 import { megabytes, number } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Projection = Mending & Pick<Installation, 'isDense' | 'config'> & { readonly snapshots: Snapshots };
+export type Projection = Mending & Pick<Installation, 'isDense' | 'config'> & Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots };
 
 /** How the database is spoken to: one transaction holds a connection while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
@@ -41,6 +41,7 @@ export const withProjection = async (
     pool,
     eventLog,
     codec: createCodec({ keys, domain: terminal.domain }),
+    domain: terminal.domain,
     tables: tablesOf(terminal.domain),
     snapshots: createSnapshots({ pool, keys, masterKey, eventLog }),
     isDense,

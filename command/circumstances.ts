@@ -1,5 +1,5 @@
 import { v5, v7 } from 'uuid';
-import type { EventId } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -11,8 +11,8 @@ export type Circumstances = {
   /** The version that the caller has seen and wants changed, and no other. */
   readonly ifVersion: CommandContext['ifVersion'];
   readonly unlessVersion: CommandContext['unlessVersion'];
-  /** Whether the command may have been carried out already, before a crash. */
-  readonly mayBeRepeat: boolean;
+  /** If the command may have been carried out already, before a crash: the position after which its events are then. */
+  readonly mayBeRepeatAfter: Position | undefined;
 };
 
 /** By whom a command was sent, and with what. */

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import { type Appended, type EventLog, NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
+import { type Appended, type EventLog, FIRST, NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
@@ -144,13 +144,13 @@ const findCreated = async <State, Event>(
   targetOf: (id: number) => Target<State, Event>,
   circumstances: Circumstances,
 ): Promise<(Appended & { readonly id: number }) | undefined> => {
-  if (!circumstances.mayBeRepeat) return undefined;
+  if (circumstances.mayBeRepeatAfter === undefined) return undefined;
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
     const id = circumstances.ids.aggregate(attempt);
     const { stream } = targetOf(id);
-    const { own, isUnwritten } = await lookFor(dependencies, stream, circumstances);
+    const own = await findOwn(dependencies, stream, circumstances);
     if (own) return { id, ...own };
-    if (isUnwritten) return undefined;
+    if (await isUnwritten(dependencies, stream)) return undefined;
   }
   return undefined;
 };
@@ -184,22 +184,23 @@ const refuseForErased = (error: unknown): never => {
   throw error;
 };
 
-/** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. */
-const findOwn = async (dependencies: Dependencies, stream: StreamName, circumstances: Circumstances): Promise<Appended | undefined> =>
-  circumstances.mayBeRepeat ? (await lookFor(dependencies, stream, circumstances)).own : undefined;
-
-type Looked = { readonly own: Appended | undefined; readonly isUnwritten: boolean };
-
-const lookFor = async ({ log }: Dependencies, stream: StreamName, { ids }: Circumstances): Promise<Looked> => {
-  let [own, isUnwritten]: [Appended | undefined, boolean] = [undefined, true];
-  let ordinal = 0;
-  for await (const page of log.read(stream)) {
-    for (const { id, version, position } of page) {
-      isUnwritten = false;
-      if (id !== ids.event(ordinal)) continue;
-      own = { version, position };
-      ordinal += 1;
-    }
+/** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. They were appended together. */
+const findOwn = async (
+  { log }: Dependencies,
+  stream: StreamName,
+  { ids, mayBeRepeatAfter: after }: Circumstances,
+): Promise<Appended | undefined> => {
+  let own = after === undefined ? undefined : await log.find(stream, ids.event(0), after);
+  for (let ordinal = 1; own !== undefined; ordinal += 1) {
+    const version = (own.version + 1) as Version;
+    const [[next] = []] = await Array.fromAsync(log.read(stream, version, version));
+    if (next?.id !== ids.event(ordinal)) return own;
+    own = { version, position: next.position };
   }
-  return { own, isUnwritten };
+  return undefined;
+};
+
+const isUnwritten = async ({ log }: Dependencies, stream: StreamName): Promise<boolean> => {
+  for await (const [first] of log.read(stream, FIRST, FIRST)) return first === undefined;
+  return true;
 };

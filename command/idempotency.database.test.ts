@@ -1,6 +1,7 @@
 // Over 200 lines, because every case goes through the one command side that is set up here.
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import {
   allEvents,
@@ -136,13 +137,13 @@ test('a first request that comes late is answered as the one that was taken for 
   let isPaused = false;
   await using slow = await world.open((log) => ({
     ...log,
-    async *read(stream, from) {
+    async *read(stream, from, to) {
       if (stream === `article-${articleId}` && !isPaused) {
         isPaused = true;
         reached.resolve();
         await goOn.promise;
       }
-      yield* log.read(stream, from);
+      yield* log.read(stream, from, to);
     },
   }));
   const first = slow.send(edit, context);
@@ -179,16 +180,17 @@ test('a repetition that meets the first request names the event of the request, 
     },
   }));
   const first = slow.send(requested, context);
-  let reads = 0;
+  let looks = 0;
   await using other = await world.open((log) => ({
     ...log,
-    async *read(stream, from) {
-      if (stream === `webhook-${id}` && ++reads === 2) {
+    async find(stream, event, after) {
+      const found = await log.find(stream, event, after);
+      if (stream === `webhook-${id}` && ++looks === 1) {
         goOn.resolve();
         await first;
         await side.send({ type: 'EditWebhook', webhookId, description: 'Since' }, by(as(owner)));
       }
-      yield* log.read(stream, from);
+      return found;
     },
   }));
   await appending.promise;
@@ -199,6 +201,44 @@ test('a repetition that meets the first request names the event of the request, 
   const events = (await allEvents(side)).filter(({ stream }) => stream === `webhook-${id}`);
   expect(events.map(({ type }) => type)).toEqual(['webhook.registered', 'webhook.test_requested', 'webhook.changed']);
   expect(eventId).toBe(events[1]?.id);
+});
+
+test('a repetition finds what was done before a crash without reading the stream, however long it has become', async () => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const context = by(as(author), { idempotencyKey: 'long-since' });
+  const edit = { type: 'EditArticle', articleId, title: 'Before the crash' } as const;
+  const stream = `article-${articleId}` as StreamName;
+  {
+    await using dying = await world.open(mortal((of) => (of === stream ? 'after' : undefined)));
+    await expect(dying.send(edit, context)).rejects.toThrow(Died);
+  }
+  const data = { articleId, authorId: author, title: 'Since' };
+  const since = Array.from({ length: 900 }, () => ({ id: randomUUID() as EventId, event: { type: 'article.edited', data } as const }));
+  const metadata = {
+    actor: `user:${author}`,
+    client: null,
+    request: 'r',
+    correlation: 'c',
+    causation: null,
+    at: new Date().toISOString(),
+  } as const;
+  await side.eventLog.append(stream, 'any', await side.codec.encodeAll(stream, metadata, since));
+  let [isKnown, read] = [false, 0];
+  await using other = await world.open((log) => ({
+    ...log,
+    async *read(of, from, to) {
+      for await (const page of log.read(of, from, to)) {
+        if (isKnown && of === stream) read += page.length;
+        yield page;
+      }
+    },
+  }));
+  await other.send({ type: 'EditArticle', articleId, title: 'Known here' }, by(as(author)));
+  isKnown = true;
+  later(11 * SECOND_MS);
+  expect(await other.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
+  expect(read).toBeLessThan(10);
 });
 
 test('a comment that was stored before a crash is answered as stored, though it would be refused by now', async () => {

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -25,7 +25,7 @@ type Keyed = {
   readonly metadata: MetadataContext;
 };
 
-type CarryOut = (ids: CommandIds, mayBeRepeat: boolean) => Promise<Outcome>;
+type CarryOut = (ids: CommandIds, mayBeRepeatAfter: Position | undefined) => Promise<Outcome>;
 
 type Dependencies = {
   readonly log: EventLog;
@@ -66,7 +66,7 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
   const { seed, by, at } = reserved.state;
   if (!isNew && by !== request.process && isRecent(at)) throw new Rejection('idempotency_key_in_use');
   try {
-    const outcome = await carryOut(seededIds(parseSeed(seed)), !isNew);
+    const outcome = await carryOut(seededIds(parseSeed(seed)), isNew ? undefined : reserved.position);
     await complete(dependencies, request, { reserved, seed, outcome: { done: outcome } });
     return outcome;
   } catch (error) {

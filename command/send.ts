@@ -65,13 +65,13 @@ const carryOut = ({ idempotency, newId, clock = REAL_TIME }: Dependencies, { han
   const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
   const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
-    const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeat: false };
+    const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeatAfter: undefined };
     return handler.handle(command, { caller, circumstances });
   }
   const content = { command: asked, ifVersion: ifVersion ?? null, ...(unlessVersion !== undefined && { unlessVersion }) };
   const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
-  return idempotency(keyed, (ids, mayBeRepeat) =>
-    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeat } }),
+  return idempotency(keyed, (ids, mayBeRepeatAfter) =>
+    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter } }),
   );
 };
 

@@ -14,7 +14,7 @@ import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { createSnapshots, migrateSnapshots } from '#shared/snapshots/snapshots.ts';
+import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
@@ -65,8 +65,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const states = createStates({
     log: eventLog,
     codec,
-    snapshots: createSnapshots(dependencies),
-    tellUnsaved: (err, stream) => log.warn({ err, stream }, 'A snapshot of a long stream could not be saved.'),
+    snapshots: createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(log) }),
   });
   const base = { domain, log: eventLog, codec, states };
   const newId = createIdMaker();

@@ -55,8 +55,13 @@ const freshProcess = (from = side) => {
   };
   return { seen, states: createStates({ log: from.eventLog, codec, snapshots: from.snapshots }) };
 };
+/** The latest. */
 const snapshotOf = async (stream: StreamName) =>
-  (await side.pool.query('select version, persons from snapshots.state where stream = $1', [stream])).rows[0];
+  (await side.pool.query('select version, persons from snapshots.fold where stream = $1 order by position desc limit 1', [stream])).rows[0];
+const versionsOf = async (stream: StreamName) =>
+  (await side.pool.query<{ version: number }>('select version from snapshots.fold where stream = $1 order by position', [stream])).rows.map(
+    ({ version }) => version,
+  );
 const untilSaved = (stream: StreamName, version: number) =>
   until(
     () => snapshotOf(stream),
@@ -134,10 +139,10 @@ test('personal data is sealed, and deleted with its person', async () => {
   expect(await load(states, stream)).toEqual(await whole(stream));
   expect(seen.decoded).toBeLessThan(256);
   const { rows } = await side.pool.query<{ text: string }>(
-    `select encode(sealed, 'escape') as text from snapshots.state where stream = $1`,
+    `select encode(sealed, 'escape') as text from snapshots.fold where stream = $1`,
     [stream],
   );
-  expect(rows).toEqual([{ text: expect.not.stringContaining('Ada') }]);
+  expect(rows).toEqual([{ text: expect.not.stringContaining('Ada') }, { text: expect.not.stringContaining('Ada') }]);
   await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await until(
     () => snapshotOf(stream),
@@ -148,9 +153,9 @@ test('personal data is sealed, and deleted with its person', async () => {
 
 test('what does not open is left alone, whatever was done to it', async () => {
   const stream = await longArticle();
-  const { rows } = await side.pool.query<{ sealed: Buffer }>('select sealed from snapshots.state where stream = $1', [stream]);
+  const { rows } = await side.pool.query<{ sealed: Buffer }>('select sealed from snapshots.fold where stream = $1', [stream]);
   const set = (column: string, value: unknown) =>
-    side.pool.query(`update snapshots.state set ${column} = $2 where stream = $1`, [stream, value]);
+    side.pool.query(`update snapshots.fold set ${column} = $2 where stream = $1`, [stream, value]);
   const broken = Buffer.from(rows[0]?.sealed ?? '');
   broken[40] = (broken[40] ?? 0) ^ 1;
   for (const [column, value] of [
@@ -187,7 +192,7 @@ test('under another master key, in a copy of the log, or by another definition, 
 
 test('a long stream gets its snapshots though somebody in it was erased, and though another process writes to it', async () => {
   const { userId, stream } = await longUser();
-  await side.pool.query('delete from snapshots.state where stream = $1', [stream]);
+  await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
   await side.keys.destroy(userId);
   await load(freshProcess().states, stream);
   expect(await untilSaved(stream, EDITS)).toMatchObject({ persons: [] });
@@ -211,6 +216,70 @@ test('a long stream gets its snapshots though somebody in it was erased, and tho
   await untilSaved(article, version);
 });
 
+test('a state of once is folded from the snapshot before it, which a fold from the first event leaves', async () => {
+  const stream = await longArticle();
+  await appendMany(stream, EDITS + 2, edits(Number(stream.split('-')[1]), author));
+  await load(freshProcess().states, stream);
+  await untilSaved(stream, 2 * EDITS);
+  const recorded = (await Array.fromAsync(side.eventLog.read(stream))).flat();
+  const of = decider('article');
+  let state = of.initial;
+  const expected = (await side.codec.decodeAll(recorded)).map((event) => {
+    state = of.evolve(state, event);
+    return state;
+  });
+  expect(await versionsOf(stream)).toEqual([512, 1_024, 2 * EDITS + 2]);
+  for (const version of [1, 2, 400, 511, 512, 513, 700, 1_024, 1_202]) {
+    const { states, seen } = freshProcess();
+    const event = recorded[version - 1];
+    if (event === undefined) throw new Error(`There is no version ${version}`);
+    expect(await states.at(of as never, stream, event)).toEqual(expected[version - 1]);
+    expect(seen.decoded).toBeLessThan(512);
+  }
+});
+
+test('of those who share their events one stays, however often it is saved', async () => {
+  const stream = await longArticle();
+  const [event] = (await Array.fromAsync(side.eventLog.read(stream, 600 as Version, 600 as Version))).flat();
+  if (event === undefined) throw new Error('There is no version 600');
+  const fold = { fold: 'state', definition: decider('article').definition } as const;
+  const place = { ...fold, stream, persons: [] };
+  const at = (version: number, text: string) =>
+    ({
+      ...place,
+      version: version as Version,
+      position: (event.position - 600 + version) as Position,
+      event: event.id,
+      state: { text },
+    }) as const;
+  expect(await versionsOf(stream)).toEqual([512, EDITS + 2]);
+  await side.snapshots.save([at(520, ''), at(610, '')]);
+  await side.snapshots.save([at(520, '')]);
+  expect(await versionsOf(stream)).toEqual([512, 610]);
+  // One of a hundred kilobytes stands for more of them.
+  await side.snapshots.save([at(900, 'x'.repeat(100_000)), at(1_000, 'x'.repeat(100_000))]);
+  expect(await versionsOf(stream)).toEqual([1_000]);
+  await side.snapshots.save([{ ...at(2_000, ''), definition: 'another' }]);
+  expect(await versionsOf(stream)).toEqual([2_000]);
+});
+
+test('whoever comes into a state after the snapshot that it was folded from is among its persons', async () => {
+  const { userId, stream } = await longUser();
+  const of = decider('user');
+  await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
+  const [first] = (await Array.fromAsync(side.eventLog.read(stream, 512 as Version, 512 as Version))).flat();
+  if (first === undefined) throw new Error('There is no version 512');
+  const state = await freshProcess().states.at(of as never, stream, first);
+  await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
+  const { version, position, id: event } = first;
+  // As if nobody had been in it yet.
+  await side.snapshots.save([{ fold: 'state', definition: of.definition, stream, version, position, event, persons: [], state }]);
+  const long = Array.from({ length: 300 }, (_, n) => ({ type: 'user.updated', data: { userId, name: `Grace ${n}` } }));
+  await appendMany(stream, EDITS + 1, long);
+  await load(freshProcess().states, stream);
+  expect(await untilSaved(stream, EDITS + 300)).toMatchObject({ persons: [userId] });
+});
+
 test('one that tells of events which the log has lost is not used', async () => {
   await using lossy = await createCommandWorld();
   await using before = await lossy.open();
@@ -221,8 +290,8 @@ test('one that tells of events which the log has lost is not used', async () => 
   await appendMany(stream, 2, edits(articleId, userId), before);
   await load(freshProcess(before).states, stream);
   await until(
-    async () => (await before.pool.query('select version from snapshots.state where stream = $1', [stream])).rows[0],
-    (row) => row?.version > 256,
+    async () => (await before.pool.query('select max(version) as version from snapshots.fold where stream = $1', [stream])).rows[0],
+    (row) => row?.version === EDITS + 2,
   );
   await cutLog(before.pool, keptUpTo);
   const { states } = freshProcess(before);

@@ -1,10 +1,11 @@
 // Over 200 lines, because it is one cache: the states of aggregates, from the log, from memory, and from snapshots.
 import { LRUCache } from 'lru-cache';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
-import { type EventLog, FIRST, type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type Appended, type EventLog, FIRST, type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { type Codec, subjectOf } from '#shared/events/codec.ts';
-import { PERSONS_MAX, type Snapshots } from '#shared/snapshots/snapshots.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { type Persons, personsAfter, personsWith } from '#shared/snapshots/persons.ts';
+import { type Fold, SNAPSHOT_EVERY_EVENTS, type Snapshot, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import { weigh } from '#shared/weigh.ts';
 import type { Folding } from './decider.ts';
 
@@ -28,7 +29,7 @@ export const unwritten = <State>(initial: State): Known<State> => ({
 const WEIGHT_MAX = 64 * 1_048_576;
 
 /** So many events are folded again, beside the page in which a stream turns out to be long; more only if snapshots could not be saved. */
-const SNAPSHOT_EVERY_EVENTS = 256;
+const FOLDED_AGAIN_EVENTS = 256;
 /** They take connections that commands need; one that is left out is made up for by the next. */
 const SAVES_AT_ONCE_MAX = 2;
 
@@ -40,6 +41,8 @@ export type States = {
   load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
   /** The same, without what is remembered here, which may hold what was erased since. A snapshot opens only if nothing was. */
   reload<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
+  /** What the log said up to one of the events of a stream, which it has. Nothing of it is remembered. */
+  at<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName, event: Appended): Promise<State>;
   /** Takes over what was appended just now on top of a known state. */
   advance<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, advanced: Advanced<State, Event>): void;
 };
@@ -56,8 +59,7 @@ type Advanced<State, Event> = {
 /** With what a snapshot of it takes. */
 type Kept<State = unknown> = {
   readonly known: Known<State>;
-  /** Whose personal data may be in it; undefined if nobody has seen all of its events, or they are too many. */
-  readonly persons: ReadonlySet<UserId> | undefined;
+  readonly persons: Persons;
   /** The version of its snapshot. */
   readonly savedAt: Version;
 };
@@ -68,39 +70,29 @@ type Dependencies = {
   /** Without them, long streams are folded from their first event. */
   readonly snapshots?: Snapshots | undefined;
   readonly weightMax?: number;
-  /** Told why a snapshot could not be saved, which changes nothing but how long the next fold takes. */
-  readonly tellUnsaved?: (error: unknown, stream: StreamName) => void;
 };
 
-export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, tellUnsaved }: Dependencies): States => {
+export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: Dependencies): States => {
   // A stream has one decider, so that what is kept under its name is of that decider's kind of state.
   const cache = new LRUCache<StreamName, Kept>({ maxSize: weightMax, sizeCalculation: ({ known }) => weigh(known.state) });
   const loading = new Map<StreamName, Promise<Kept>>();
   let saves = 0;
   const dependencies = { log, codec, snapshots };
 
-  const save = async (definition: string, stream: StreamName, { known, persons }: Kept): Promise<void> => {
-    const { state, version, position, event } = known;
-    if (event === undefined || persons === undefined) return;
+  const save = async (decider: Folding<unknown, never>, stream: StreamName, kept: Kept): Promise<void> => {
     saves += 1;
-    try {
-      await snapshots?.save({ stream, version, position, event, definition, persons: [...persons], state });
-    } catch (error) {
-      tellUnsaved?.(error, stream);
-    } finally {
-      saves -= 1;
-    }
+    await snapshots?.save(snapshotsOf({ decider, stream, persons: kept.persons }, [kept.known]));
+    saves -= 1;
   };
-  const keep = <State>({ definition }: Folding<State, never>, stream: StreamName, given: Kept<State>): void => {
-    const isDue = given.persons !== undefined && given.known.version - given.savedAt >= SNAPSHOT_EVERY_EVENTS && saves < SAVES_AT_ONCE_MAX;
+  const keep = <State>(decider: Folding<State, never>, stream: StreamName, given: Kept<State>): void => {
+    const isDue = given.persons !== undefined && given.known.version - given.savedAt >= FOLDED_AGAIN_EVENTS && saves < SAVES_AT_ONCE_MAX;
     const kept = isDue ? { ...given, savedAt: given.known.version } : given;
-    if (isDue && definition !== undefined) void save(definition, stream, given);
+    if (isDue) void save(decider, stream, given);
     const newer = cache.peek(stream);
     if (!newer || newer.known.version < kept.known.version) cache.set(stream, kept);
   };
   const read = async <State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Kept<State>> => {
-    const from: Kept<State> = { known: unwritten(decider.initial), persons: new Set(), savedAt: NO_STREAM };
-    const found = await readOn(dependencies, { decider, stream, from });
+    const found = await readOn(dependencies, { decider, stream, from: nothing(decider) });
     if (!found) throw new Error(`${stream} does not begin with its first event`);
     return found;
   };
@@ -130,6 +122,14 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, te
       if (found.known.version > NO_STREAM) cache.set(stream, found);
       return found.known;
     },
+    async at(decider, stream, { version: to, position }) {
+      const snapshot = to > FOLDED_AGAIN_EVENTS ? await snapshotOf(snapshots, { decider, stream, upTo: position }) : undefined;
+      const jumped = snapshot && (await readOn(dependencies, { decider, stream, from: snapshot, to, mayJump: false }));
+      if (snapshot && !jumped) await snapshots?.discard(stream, foldOf(decider));
+      const found = jumped ?? (await readOn(dependencies, { decider, stream, from: nothing(decider), to, mayJump: false }));
+      if (found?.known.version !== to) throw new Error(`${stream} has no version ${to}`);
+      return found.known.state;
+    },
     advance(decider, { stream, from, events, encoded, to }) {
       // A repeated append is answered with the version of then, which says nothing about what follows from `from`.
       if (to.version !== from.version + events.length) return;
@@ -139,75 +139,99 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX, te
       const persons = from.version === NO_STREAM ? new Set<UserId>() : isBase ? before.persons : undefined;
       keep(decider, stream, {
         known: { state, ...to, event: encoded.at(-1)?.id ?? from.event },
-        persons: persons && withPersons(persons, subjectsIn(encoded)),
+        persons: personsWith(persons, encoded),
         savedAt: isBase ? before.savedAt : NO_STREAM,
       });
     },
   };
 };
 
-const subjectsIn = (events: readonly Pick<RecordedEvent, 'data'>[]): readonly UserId[] => events.flatMap((event) => subjectOf(event) ?? []);
+const nothing = <State>({ initial }: Pick<Folding<State, never>, 'initial'>): Kept<State> => ({
+  known: unwritten(initial),
+  persons: new Set(),
+  savedAt: NO_STREAM,
+});
 
-/** The same set where there is nobody new. */
-const withPersons = (persons: ReadonlySet<UserId>, more: readonly UserId[]): ReadonlySet<UserId> | undefined => {
-  const others = more.filter((person) => !persons.has(person));
-  const all = others.length === 0 ? persons : new Set([...persons, ...others]);
-  return all.size > PERSONS_MAX ? undefined : all;
+/** Without a definition, no snapshots are kept. */
+const foldOf = ({ definition = '' }: Pick<Folding<unknown, never>, 'definition'>): Fold => ({ fold: 'state', definition });
+
+type Of = { readonly decider: Pick<Folding<unknown, never>, 'definition'>; readonly stream: StreamName; readonly persons: Persons };
+
+const snapshotsOf = ({ decider, stream, persons }: Of, all: readonly Known<unknown>[]): readonly Snapshot[] => {
+  if (decider.definition === undefined || persons === undefined) return [];
+  return all.flatMap(({ event, ...known }) =>
+    event === undefined ? [] : [{ ...foldOf(decider), ...known, stream, event, persons: [...persons] }],
+  );
 };
 
 type Reading<State, Event> = {
   readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
   readonly from: Kept<State>;
+  /** The last version that is read, if not all that there are. */
+  readonly to?: Version;
+  /** Whether to go on from the latest snapshot of a stream that turns out to be long. */
+  readonly mayJump?: boolean;
 };
 
-/** Reads from the last event that is known; nothing where the log does not have that one. Of a long stream it goes on from a snapshot. */
+/**
+ * Reads from the last event that is known; nothing where the log does not have that one. Of a long stream it goes on from a snapshot, or leaves some for
+ * whoever asks later what it was once.
+ */
 const readOn = async <State, Event extends AnnalsEvent>(
   dependencies: Pick<Dependencies, 'log' | 'codec' | 'snapshots'>,
-  { decider, stream, from }: Reading<State, Event>,
+  { decider, stream, from, to, mayJump: mayGoOn = true }: Reading<State, Event>,
 ): Promise<Kept<State> | undefined> => {
   const { log, codec, snapshots } = dependencies;
   let { known, persons } = from;
-  let [isThere, mayJump] = [known.event === undefined, snapshots !== undefined && decider.definition !== undefined];
+  let [isThere, mayJump] = [known.event === undefined, mayGoOn && snapshots !== undefined && decider.definition !== undefined];
   let read = 0;
-  for await (const page of log.read(stream, Math.max(known.version, FIRST) as Version)) {
+  for await (const page of pagesFrom(log, stream, { from: Math.max(known.version, FIRST) as Version, to })) {
     const [first] = page;
     if (!isThere && first?.id !== known.event) return undefined;
     const fresh = isThere ? page : page.slice(1);
     isThere = true;
     read += fresh.length;
-    if (mayJump && read >= SNAPSHOT_EVERY_EVENTS) {
+    if (mayJump && read >= FOLDED_AGAIN_EVENTS) {
       mayJump = false;
-      const later = await snapshotAfter(snapshots, { decider, stream, version: known.version });
-      const jumped = later && (await readOn({ log, codec }, { decider, stream, from: later }));
+      const found = await snapshotOf(snapshots, { decider, stream });
+      const later = found && found.known.version > known.version ? found : undefined;
+      const jumped = later && (await readOn(dependencies, { decider, stream, from: later, mayJump: false }));
       if (jumped) return jumped;
-      if (later) await snapshots?.discard(stream);
+      if (later) await snapshots?.discard(stream, foldOf(decider));
     }
-    // Before they are decoded, so that whoever is erased by then has left nothing in the state.
-    const subjects = persons && snapshots ? subjectsIn(fresh) : [];
-    const erased = await snapshots?.erasedAmong([...new Set(subjects)]);
-    persons =
-      persons &&
-      withPersons(
-        persons,
-        subjects.filter((person) => !erased?.has(person)),
-      );
+    persons = await personsAfter(snapshots, persons, fresh);
+    const passed: Known<State>[] = [];
     for (const event of await codec.decodeAll(fresh)) {
       const { version, position, id } = event;
       known = { state: decider.evolve(known.state, event as never), version, position, event: id };
+      if (version % SNAPSHOT_EVERY_EVENTS === 0) passed.push(known);
     }
+    await snapshots?.save(snapshotsOf({ decider, stream, persons }, passed));
   }
   return isThere ? { ...from, known, persons } : undefined;
 };
 
-type Beyond<State, Event> = Omit<Reading<State, Event>, 'from'> & { readonly version: Version };
+/** Of a stream that turns out to be long, no more than that is read at first. */
+async function* pagesFrom(log: Pick<EventLog, 'read'>, stream: StreamName, { from, to }: Pages): AsyncGenerator<readonly RecordedEvent[]> {
+  const last = Math.min(from + FOLDED_AGAIN_EVENTS, to ?? Number.POSITIVE_INFINITY) as Version;
+  let version: Version | undefined;
+  for await (const page of log.read(stream, from, last)) {
+    yield page;
+    version = page.at(-1)?.version;
+  }
+  if (version === last) yield* log.read(stream, (last + 1) as Version, to);
+}
 
-const snapshotAfter = async <State, Event>(
+type Pages = { readonly from: Version; readonly to: Version | undefined };
+type Beyond<State, Event> = Pick<Reading<State, Event>, 'decider' | 'stream'> & { readonly upTo?: Position };
+
+const snapshotOf = async <State, Event>(
   snapshots: Snapshots | undefined,
-  { decider: { definition }, stream, version: known }: Beyond<State, Event>,
+  { decider, stream, upTo }: Beyond<State, Event>,
 ): Promise<Kept<State> | undefined> => {
-  const found = definition === undefined ? undefined : await snapshots?.find(stream, definition);
-  if (found === undefined || found.version <= known) return undefined;
+  const found = decider.definition === undefined ? undefined : await snapshots?.find(stream, foldOf(decider), upTo);
+  if (found === undefined) return undefined;
   const { version, position, event, persons, state } = found;
   return { known: { state: state as State, version, position, event }, persons: new Set(persons), savedAt: version };
 };

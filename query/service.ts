@@ -19,6 +19,7 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
+import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { PastOptions } from './as-of/options.ts';
 import { readsAsOf } from './as-of/reads.ts';
 import { exportRoutes } from './audit/export.ts';
@@ -116,13 +117,15 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   await using opening = new AsyncDisposableStack();
   await migrateAudit(pool);
   await migrateOperations(pool);
+  await migrateSnapshots(pool);
+  const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
   const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
   const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
   const { graphql: settings, limits, dataDir, streams } = config;
-  const events = opening.use(await openEvents({ ...dependencies, settings: streams, before: beforeReads }));
-  const folding = { keys: dependencies.keys, codec: createCodec(dependencies), tables: tablesOf(domain) };
+  const events = opening.use(await openEvents({ ...dependencies, snapshots, settings: streams, before: beforeReads }));
+  const folding = { keys: dependencies.keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
   const key = uploadKey(dependencies.masterKey);
   const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: streams.heartbeatMs }));
@@ -130,6 +133,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const graphql = opening.use(
     await openGraphql({
       ...dependencies,
+      snapshots,
       ...followed,
       ...limits,
       searches,

@@ -22,8 +22,10 @@ export const POSITIONS: readonly Held[] = [
   { table: 'webhook_ledger.quiet', columns: ['up_to_position'], how: 'at or before' },
   { table: 'process_manager.reacting', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },
+  { table: 'process_manager.task', columns: ['cause_position'], how: 'at or before' },
   { table: 'process_manager.fan_out', columns: ['position'], how: 'exact' },
   { table: 'snapshots.state', columns: ['position'], how: 'dropped' },
+  { table: 'snapshots.fold', columns: ['position'], how: 'dropped' },
   { table: 'audit.watch', columns: ['position'], how: 'at or before' },
   { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
 ];

@@ -1,54 +1,123 @@
 import { isDeepStrictEqual } from 'node:util';
 import { evolveOf } from '#kernel/decide/evolve.ts';
 import { foldDefinitionOf } from '#kernel/decide/fold-definition.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
+import { ABSENT } from '#kernel/decide/state.ts';
+import { watchesOf } from '#kernel/visibility/watches.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
-import { migrateSnapshots, type Snapshot } from '#shared/snapshots/snapshots.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import type { DecodedEvent } from '#shared/events/codec.ts';
+import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
+import type { ProjectedTable } from '#shared/read-model/tables.ts';
+import { FOLDS, type Fold, migrateSnapshots } from '#shared/snapshots/snapshots.ts';
+import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
 import type { Proving } from './proving.ts';
 
 /**
- * Commands decide on snapshots of long streams, so that each is compared with a fold from the first event. One that does not open is not compared: nobody
- * uses it.
+ * Commands decide on snapshots of long streams, and former states are read from them, so that each is compared with a fold from the first event. One that
+ * does not open is not compared: nobody uses it.
  */
 export const checkSnapshots = async (proving: Proving): Promise<void> => {
-  const { pool, tables, snapshots, signal } = proving.verification;
+  const { pool, tables, signal } = proving.verification;
   await migrateSnapshots(pool);
-  const { rows } = await pool.query<{ stream: StreamName }>('select stream from snapshots.state order by stream');
+  const { rows } = await pool.query<{ stream: StreamName }>('select distinct stream from snapshots.fold order by stream');
   for (const { stream } of rows) {
-    signal.throwIfAborted();
-    const kind = tables.rowOf(stream)?.table.aggregate;
-    const snapshot = kind && (await snapshots.find(stream, foldDefinitionOf(kind)));
-    if (!kind || !snapshot || snapshot.position > proving.passage.position()) continue;
-    const state = await foldUpTo(proving, kind, snapshot);
-    if (state === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(state)), snapshot.state)) continue;
-    const { version, position, definition } = snapshot;
-    // Somebody may have been erased meanwhile, or a later one saved.
-    if ((await snapshots.find(stream, definition))?.event !== snapshot.event) continue;
-    proving.findings.add({ kind: 'snapshot_different', stream, version, position });
+    const table = tables.rowOf(stream)?.table;
+    for (const fold of FOLDS) {
+      signal.throwIfAborted();
+      const folding = table && foldings[fold](proving, table);
+      if (folding) await checkStream(proving, stream, folding);
+    }
   }
 };
 
-/** Nothing where the log has another event there, as after it went back, or one that is damaged, which is found by itself. */
-const foldUpTo = async (
-  { verification: { eventLog, codec, pause } }: Proving,
-  kind: Kind,
-  { stream, version, event }: Snapshot,
-): Promise<AggregateState | undefined> => {
-  const evolve = evolveOf(kind);
-  let state: AggregateState = ABSENT;
+/** A fold, as it is kept in snapshots. */
+type Folding = {
+  readonly fold: Fold;
+  take(event: DecodedEvent, recorded: RecordedEvent): void;
+  /** As it is now. */
+  state(recorded: RecordedEvent): unknown;
+};
+type CreateFolding = (proving: Proving, table: ProjectedTable) => Folding | undefined;
+
+const foldings: Readonly<Record<Fold['fold'], CreateFolding>> = {
+  state(_, { aggregate }) {
+    const evolve = evolveOf(aggregate);
+    let state = ABSENT;
+    return {
+      fold: { fold: 'state', definition: foldDefinitionOf(aggregate) },
+      take: (event) => {
+        state = evolve(state, event);
+      },
+      state: () => state,
+    };
+  },
+  row(_, table) {
+    let fold = noRow(table);
+    return {
+      fold: rowFoldOf(table),
+      take: (event) => {
+        fold = rowAfter(table, fold, event);
+      },
+      state: () => storedRow(fold),
+    };
+  },
+  rights({ verification: { domain } }, { aggregate }) {
+    const watch = watchesOf(domain).get(aggregate.name);
+    if (watch === undefined) return undefined;
+    const { take, stateAfter } = createRightsFold(watch, catalogueOf(domain));
+    return { fold: rightsFoldOf(watch), take: (_event, recorded) => take(recorded), state: stateAfter };
+  },
+};
+
+/** Up to where the log has another event, as after it went back, or one that is damaged, which is found by itself. */
+const checkStream = async (proving: Proving, stream: StreamName, { fold, take, state }: Folding): Promise<void> => {
+  const { eventLog, codec, pause } = proving.verification;
+  const kept = await keptOf(proving, stream, fold);
+  const last = Math.max(...kept.keys());
   let beganMs = performance.now();
-  for await (const page of eventLog.read(stream)) {
-    const before = page.filter((each) => each.version <= version);
-    const decoded = await codec.decodeAll(before).catch(unlessDamaged);
-    if (decoded === undefined) return undefined;
-    await pause?.(performance.now() - beganMs);
-    beganMs = performance.now();
-    for (const each of decoded) state = evolve(state, each as never);
-    if (before.at(-1)?.version === version) return before.at(-1)?.id === event ? state : undefined;
-  }
-  return undefined;
+  if (kept.size > 0)
+    for await (const page of eventLog.read(stream)) {
+      const before = page.filter(({ position }) => position <= last);
+      const decoded = await codec.decodeAll(before).catch(unlessDamaged);
+      if (decoded === undefined) return;
+      for (const [index, event] of decoded.entries()) {
+        const recorded = before[index] as RecordedEvent;
+        take(event, recorded);
+        const id = kept.get(recorded.position);
+        if (id !== undefined && id !== recorded.id) return;
+        if (id !== undefined) await compare(proving, { ...fold, stream, recorded }, state(recorded));
+      }
+      await pause?.(performance.now() - beganMs);
+      beganMs = performance.now();
+      if (before.length < page.length) return;
+    }
+};
+
+const keptOf = async ({ verification: { pool }, passage }: Proving, stream: StreamName, { fold, definition }: Fold) => {
+  const { rows } = await pool.query<{ position: Position; event: EventId }>(
+    'select position, event_id as event from snapshots.fold where stream = $1 and fold = $2 and definition = $3 and position <= $4',
+    [stream, fold, definition, passage.position()],
+  );
+  return new Map(rows.map(({ position, event }) => [position, event]));
+};
+
+type Compared = Fold & { readonly stream: StreamName; readonly recorded: RecordedEvent };
+
+const compare = async (
+  { verification: { snapshots }, findings }: Proving,
+  { stream, recorded: { version, position, id }, ...fold }: Compared,
+  state: unknown,
+): Promise<void> => {
+  const isKept = async () => {
+    const snapshot = await snapshots.find(stream, fold, position);
+    return snapshot?.event === id ? snapshot : undefined;
+  };
+  const snapshot = await isKept();
+  if (snapshot === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(state)), snapshot.state)) return;
+  // Somebody may have been erased meanwhile.
+  if (await isKept()) findings.add({ kind: 'snapshot_different', stream, version, position });
 };
 
 const unlessDamaged = (error: unknown): undefined => {

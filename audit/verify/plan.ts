@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import type { Finding } from '#shared/audit/verification-report.ts';
 import type { Position } from '#shared/brands.ts';
@@ -21,6 +22,7 @@ export type Verification = Mending &
     readonly isOfReadModel: boolean;
     readonly showPersonal: boolean;
     readonly snapshots: Pick<Snapshots, 'find'>;
+    readonly domain: Domain;
     readonly signal: AbortSignal;
     /** Lets others have their turn, after so much work. */
     readonly pause?: (workedMs: number) => Promise<void>;

@@ -42,7 +42,7 @@ const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHa
   const added = new Set(command.events.map(({ type }) => type));
   return {
     async reveal({ id, version }) {
-      for await (const [event] of log.read(streamOf(kind, id), version))
+      for await (const [event] of log.read(streamOf(kind, id), version, version))
         return event && added.has(event.type) ? { itemId: event.data[list.id.name] as number } : {};
       return {};
     },

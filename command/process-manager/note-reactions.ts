@@ -90,7 +90,7 @@ export const meaningOf = (
   event: RecordedEvent,
   tellDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Meaning | undefined => {
-  const { id, type, stream } = event;
+  const { id, type, stream, position } = event;
   const leads = following.leads.get(type) ?? [];
   const matters =
     leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type) || following.timed.has(type);
@@ -105,7 +105,7 @@ export const meaningOf = (
       if (target === undefined) return [];
       return [{ child: stream, name: nameIn(data), parent: target === null ? null : streamName(targetKind, Number(target)) }];
     });
-    return { cause: { id, metadata }, leading };
+    return { cause: { id, metadata, position }, leading };
   } catch (error) {
     tellDamaged(error, event);
     return undefined;

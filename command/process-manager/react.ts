@@ -9,14 +9,15 @@ import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
 import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo, Row, TimerInfo } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import type { EventId } from '#shared/brands.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { EventId, Position } from '#shared/brands.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
@@ -32,7 +33,7 @@ import type { ReactionTask } from './tasks.ts';
 
 export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly domain: Domain;
-  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly eventLog: Pick<EventLog, 'read' | 'find'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly executor: Executor;
   readonly limits: Limits;
@@ -109,21 +110,23 @@ const personalIn = (kind: Kind | undefined): ReadonlySet<string> =>
 
 /** What code says of an event, which sees the aggregate as it was right after it. */
 const reactionOf = async (
-  { domain, eventLog, codec }: ReactDependencies,
+  { domain, eventLog, codec, states }: ReactDependencies,
   kind: Kind,
   { stream, name, cause }: ReactionTask,
 ): Promise<readonly Commanded[]> => {
   const react = kind.react[name];
   if (react === undefined) return [];
-  const { evolve } = deciderOf(domain, kind);
-  let state: AggregateState = ABSENT;
-  for await (const page of eventLog.read(stream))
-    for (const event of await codec.decodeAll(page)) {
-      state = evolve(state, event);
-      if (event.id === cause.id) return [react(occurred(event), { state: fieldsOf(state), run })].flat();
-    }
-  throw new Error(`${stream} has no event ${cause.id}.`);
+  const found = await eventLog.find(stream, cause.id, before(cause));
+  if (found === undefined) throw new Error(`${stream} has no event ${cause.id}.`);
+  const [recorded = []] = await Array.fromAsync(eventLog.read(stream, found.version, found.version));
+  const [event] = await codec.decodeAll(recorded);
+  if (event === undefined) throw new Error(`${stream} has no event ${cause.id}.`);
+  const state = await states.at<AggregateState, AnnalsEvent>(deciderOf(domain, kind), stream, found);
+  return [react(occurred(event), { state: fieldsOf(state), run })].flat();
 };
+
+/** The position before an event, or an earlier one. */
+const before = ({ position = START }: ReactionTask['cause']): Position => Math.max(position - 1, START) as Position;
 
 const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
@@ -227,5 +230,11 @@ const circumstancesOf = ({ task, mark, metadata }: Given): Circumstances => {
   const eventSeed = seedOf(task, mark);
   const firstId =
     Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
-  return { metadata, ids: seededIds({ eventSeed, firstId }), ifVersion: undefined, unlessVersion: undefined, mayBeRepeat: true };
+  return {
+    metadata,
+    ids: seededIds({ eventSeed, firstId }),
+    ifVersion: undefined,
+    unlessVersion: undefined,
+    mayBeRepeatAfter: task.cause.position ?? START,
+  };
 };

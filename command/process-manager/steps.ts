@@ -7,7 +7,12 @@ import { streamName } from '#shared/events/streams.ts';
 import { userStream } from '../users/user.ts';
 
 /** The event that something follows from. */
-export type Cause = { readonly id: EventId; readonly metadata: MetadataContext };
+export type Cause = {
+  readonly id: EventId;
+  readonly metadata: MetadataContext;
+  /** Of tasks that an earlier release noted, nobody knows it. */
+  readonly position?: Position | undefined;
+};
 
 export type Link = { readonly parent: StreamName; readonly child: StreamName; readonly cause: Cause };
 

@@ -1,4 +1,4 @@
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { type Fence, isFenced } from './fence.ts';
@@ -20,9 +20,10 @@ const AT_ONCE = 100;
 export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: readonly ReactionTask[]): Promise<void> => {
   if (tasks.length === 0) return;
   await connection.query(
-    `insert into process_manager.task (task, stream, name, cause_id, cause_metadata)
-     select task, stream, name, cause_id, cause_metadata from unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::jsonb[])
-       with ordinality as t (task, stream, name, cause_id, cause_metadata, place) order by place
+    `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, cause_position)
+     select task, stream, name, cause_id, cause_metadata, cause_position
+     from unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::jsonb[], $6::bigint[])
+       with ordinality as t (task, stream, name, cause_id, cause_metadata, cause_position, place) order by place
      on conflict do nothing`,
     [
       tasks.map(({ task }) => task),
@@ -30,6 +31,7 @@ export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: rea
       tasks.map(({ name }) => name),
       tasks.map(({ cause }) => cause.id),
       tasks.map(({ cause }) => JSON.stringify(cause.metadata)),
+      tasks.map(({ cause }) => cause.position),
     ],
   );
 };
@@ -50,7 +52,9 @@ export const nextTasks = async (pool: Pick<Pool, 'query'>, { fingerprint, epoch 
     `select * from process_manager.task where skipped_at is null and next_at is null and stream > ${stream} order by stream, number limit 1`;
   const dueIf = (isDue: string): string =>
     `select * from process_manager.task t where skipped_at is null and ${isDue} and ${IS_FIRST} order by next_at limit ${AT_ONCE}`;
-  const { rows } = await pool.query<Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext; isRetry: boolean }>(
+  const { rows } = await pool.query<
+    Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext; position: Position | null; isRetry: boolean }
+  >(
     `with recursive untried as (
        (${untriedAfter('$3')})
        union all select n.* from untried u cross join lateral (${untriedAfter('u.stream')}) n),
@@ -58,11 +62,15 @@ export const nextTasks = async (pool: Pick<Pool, 'query'>, { fingerprint, epoch 
        (select * from untried t where ${IS_FIRST} limit ${AT_ONCE})
        union all (${dueIf('next_at <= statement_timestamp()')})
        union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)}))
-     select task, stream, name, cause_id as id, cause_metadata as metadata, next_at is not null as "isRetry" from next
+     select task, stream, name, cause_id as id, cause_metadata as metadata, cause_position as position, next_at is not null as "isRetry"
+     from next
      where ${isFenced('$1', '$2')} order by stream`,
     [fingerprint, epoch, after],
   );
-  return rows.map(({ id, metadata, isRetry, ...task }) => ({ task: { ...task, cause: { id, metadata } }, isRetry }));
+  return rows.map(({ id, metadata, position, isRetry, ...task }) => ({
+    task: { ...task, cause: { id, metadata, position: position ?? undefined } },
+    isRetry,
+  }));
 };
 
 /** Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more to do now. */

@@ -95,7 +95,7 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       const timer = kind?.timers[standing.name];
       const moment = history.find(({ id }) => id === standing.cause);
       if (kind === undefined || timer === undefined || moment === undefined) continue;
-      const cause = { id: moment.id, metadata: moment.metadata };
+      const cause = { id: moment.id, metadata: moment.metadata, position: moment.position };
       const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
       if (before.get(timer.name) === cause.id || history.some(({ id }) => id === eventIdOf(task))) continue;
       if ('leftMs' in standing || standing.dueMs > nowMs) {
@@ -167,7 +167,7 @@ const keepSpent = async (connection: Connection, stream: StreamName, spent: read
   );
 };
 
-type Remembered = Moment & { readonly metadata: MetadataContext };
+type Remembered = Moment & { readonly metadata: MetadataContext; readonly position: Position };
 
 const historyOf = async ({ domain, eventLog, codec }: LookDependencies, kind: Kind, stream: StreamName): Promise<readonly Remembered[]> => {
   const { evolve } = deciderOf(domain, kind);
@@ -175,9 +175,9 @@ const historyOf = async ({ domain, eventLog, codec }: LookDependencies, kind: Ki
   let state: AggregateState = ABSENT;
   for await (const page of eventLog.read(stream))
     for (const event of await codec.decodeAll(page)) {
-      const { metadata } = event;
+      const { metadata, position } = event;
       state = evolve(state, event);
-      history.push({ id: event.id as EventId, type: event.type, atMs: Date.parse(metadata.at), state, metadata });
+      history.push({ id: event.id as EventId, type: event.type, atMs: Date.parse(metadata.at), state, metadata, position });
     }
   return history;
 };

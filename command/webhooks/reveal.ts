@@ -47,6 +47,6 @@ const decodeEvent = async ({ log, codec }: Dependencies, outcome: Outcome): Prom
 };
 
 const readEvent = async (log: Dependencies['log'], { id, version }: Outcome): Promise<RecordedEvent | undefined> => {
-  for await (const [event] of log.read(webhookStream(id as WebhookId), version)) return event;
+  for await (const [event] of log.read(webhookStream(id as WebhookId), version, version)) return event;
   return undefined;
 };

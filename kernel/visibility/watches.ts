@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Actor } from '#shared/events/metadata.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
+import { askedListOf } from '../conditions/lists.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
+import { foldDefinitionOf } from '../decide/fold-definition.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { watchedItemsOf } from './watched-items.ts';
@@ -18,6 +21,8 @@ export type Watch = {
   readonly hasHistory: boolean;
   /** By the types of events. */
   readonly folds: ReadonlyMap<string, Fold>;
+  /** What they come to: whatever was made by another definition is of no use. */
+  readonly definition: string;
 };
 
 /** What an event holds in clear, when it happened, and by whom. */
@@ -93,7 +98,19 @@ const watchOf = (domain: Domain, kind: Kind, { asked, isParent }: Asked): Watch 
     fields,
     hasHistory: isParent || fields.size > 0,
     folds: new Map(events.map((event) => [event.type, foldOf(domain, kind, { event, fields })])),
+    definition: definitionOf(domain, kind, { fixed, fields }),
   };
+};
+
+const definitionOf = (
+  domain: Domain,
+  kind: Kind,
+  { fixed, fields }: { readonly fixed: readonly string[]; readonly fields: ReadonlySet<string> },
+): string => {
+  const items = [...fields].map((name) => askedListOf(domain, kind, name)?.fields);
+  return createHash('sha256')
+    .update(JSON.stringify([foldDefinitionOf(kind), fixed, [...fields], items]))
+    .digest('base64url');
 };
 
 /** The same as the fold of an aggregate, of what is watched. */

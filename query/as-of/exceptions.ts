@@ -9,11 +9,11 @@ export type Exceptions = { readonly parkedSince: Position; readonly skipped: Rea
 export type FindExceptions = (stream: StreamName) => Promise<Exceptions>;
 
 const NEVER = Number.MAX_SAFE_INTEGER as Position;
-const NONE: Exceptions = { parkedSince: NEVER, skipped: new Set() };
+export const NO_EXCEPTIONS: Exceptions = { parkedSince: NEVER, skipped: new Set() };
 
 export const createExceptionsFinder = (pool: Pool): FindExceptions => {
   const find = coalesce<StreamName, Exceptions>((streams) => findExceptions(pool, streams));
-  return async (stream) => (await find(stream)) ?? NONE;
+  return async (stream) => (await find(stream)) ?? NO_EXCEPTIONS;
 };
 
 const findExceptions = async (pool: Pool, streams: readonly StreamName[]): Promise<ReadonlyMap<StreamName, Exceptions>> => {

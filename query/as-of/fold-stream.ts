@@ -1,11 +1,17 @@
-import type { Position, StreamName } from '#shared/brands.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
-import { type Change, combine } from '#shared/read-model/change.ts';
-import { demandTable, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+// Over 200 lines, because it is one fold: from a snapshot or the first event up to a position.
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import type { Change } from '#shared/read-model/change.ts';
+import { after, noRow, type RowFold, rowAfter, rowFoldOf, rowStored, storedRow } from '#shared/read-model/row-fold.ts';
+import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import { isInLog } from '#shared/snapshots/is-in-log.ts';
+import { type Persons, personsAfter } from '#shared/snapshots/persons.ts';
+import { readingSteps } from '#shared/snapshots/reading-steps.ts';
+import { SNAPSHOT_EVERY_EVENTS, type Snapshot, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import { type Kind, rowOf } from './aggregates.ts';
 import { decodeEach } from './decode-each.ts';
-import type { Exceptions, FindExceptions } from './exceptions.ts';
+import { type Exceptions, type FindExceptions, NO_EXCEPTIONS } from './exceptions.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -27,6 +33,7 @@ export type FoldOptions = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly tables: Tables;
+  readonly snapshots: Snapshots;
   readonly exceptionsOf: FindExceptions;
   /** Told what was read; may refuse to have more read. */
   onRead(events: readonly RecordedEvent[]): Promise<void>;
@@ -34,79 +41,129 @@ export type FoldOptions = {
 
 export type Folded = { readonly kind: Kind; readonly stream: StreamName; readonly upTo: Position };
 
+/** How far a fold has come. */
+type Reached = {
+  readonly fold: RowFold;
+  readonly version: Version;
+  /** By an event that cannot be taken in. */
+  readonly isParked: boolean;
+  readonly persons: Persons;
+};
+
 /** Reads a stream up to a position, page by page, and makes of it the row that the projector made. */
-export const foldStream = async (options: FoldOptions, { kind, stream, upTo }: Folded): Promise<Standing> => {
-  const { eventLog, codec, exceptionsOf, onRead } = options;
-  const table = demandTable(options.tables, kind);
-  const exceptions = await exceptionsOf(stream);
-  let fold: Fold = { change: undefined, isParked: false, changedAt: undefined };
-  const items = noItems(table);
-  let departedAt: Position | undefined;
-  for await (const page of eventLog.read(stream)) {
-    await onRead(page);
-    departedAt ??= page.find(({ type }) => type === 'user.deleted')?.position;
-    const then = page.filter(({ position }) => position <= upTo);
-    fold = takeIn({ table, items, fold, exceptions }, await decodeEach(codec, then), then);
-    // Whether they are gone by now matters of users alone.
-    if (then.length < page.length && kind !== 'user') break;
-  }
-  const standing = standingOf(table, fold);
+export const foldStream = async (options: FoldOptions, folded: Folded): Promise<Standing> => {
+  const { fold, isParked, departedAt } = await foldRow(options, folded);
+  const standing = standingOf(demandTable(options.tables, folded.kind), fold, isParked);
   return {
     ...standing,
-    row: standing.row && { ...standing.row, ...derivedIn(items) },
-    items: standing.row ? rowsIn(items) : new Map(),
+    row: standing.row && { ...standing.row, ...derivedIn(fold.items) },
+    items: standing.row ? rowsIn(fold.items) : new Map(),
     departedAt,
   };
 };
 
-type Items = ReadonlyMap<ProjectedItems, Map<unknown, Change>>;
-
-const noItems = ({ items }: ProjectedTable): Items => new Map(items.map((each) => [each, new Map()]));
-
-const takeItem = (items: Items, event: DecodedEvent): void => {
-  for (const [table, ofOne] of items) {
-    const change = table.changes(event);
-    if (change === undefined) continue;
-    if (change.kind === 'clear') {
-      ofOne.clear();
-      continue;
+/** The same before it is read as the read model has it. Of a long stream it goes on from a snapshot, and leaves some for whoever asks later. */
+export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Folded) => {
+  const { eventLog, exceptionsOf, onRead } = options;
+  const table = demandTable(options.tables, kind);
+  const exceptions = await exceptionsOf(stream);
+  // What operators decide of single events is not in them.
+  const snapshots = exceptions === NO_EXCEPTIONS ? options.snapshots : undefined;
+  const taking = { ...options, table, stream, exceptions, snapshots };
+  let reached: Reached = { fold: noRow(table), version: NO_STREAM, isParked: false, persons: new Set() };
+  let departedAt: Position | undefined;
+  const steps = readingSteps();
+  for (let isOver = false; !isOver; ) {
+    const most = steps.next();
+    let count = 0;
+    for await (const page of eventLog.read(stream, (reached.version + 1) as Version, (reached.version + most) as Version)) {
+      await onRead(page);
+      departedAt ??= departureIn(page);
+      const then = page.filter(({ position }) => position <= upTo);
+      reached = await takeIn(taking, reached, then);
+      count += page.length;
+      isOver ||= then.length < page.length || reached.isParked;
     }
-    const id = change.row[table.key[1] as 'id'];
-    const before = ofOne.get(id);
-    if (before !== undefined) ofOne.set(id, combine(before, change));
-    else if (change.kind === 'put') ofOne.set(id, change);
+    if (count < most) return { ...reached, departedAt: departedAt ?? reached.fold.departedAt };
+    const jumped = steps.count === 1 && !isOver ? await snapshotAfter(taking, reached, upTo) : undefined;
+    if (jumped) steps.jump();
+    reached = jumped ?? reached;
   }
+  // Whether they are gone by now matters of users alone.
+  departedAt ??= reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(taking, reached) : undefined);
+  return { ...reached, departedAt };
+};
+
+type Taking = Omit<FoldOptions, 'snapshots'> & {
+  readonly table: ProjectedTable;
+  readonly stream: StreamName;
+  readonly exceptions: Exceptions;
+  readonly snapshots: Snapshots | undefined;
+};
+
+const takeIn = async (
+  { table, stream, codec, exceptions, snapshots }: Taking,
+  reached: Reached,
+  events: readonly RecordedEvent[],
+): Promise<Reached> => {
+  if (reached.isParked) return reached;
+  const persons = await personsAfter(snapshots, reached.persons, events);
+  const decoded = await decodeEach(codec, events);
+  const passed: Snapshot[] = [];
+  let { fold, version } = reached;
+  for (const [index, event] of events.entries()) {
+    const whole = decoded[index];
+    const isSkipped = exceptions.skipped.has(event.version);
+    if (event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped)) return { fold, version, persons, isParked: true };
+    if (whole && !isSkipped) fold = rowAfter(table, fold, whole);
+    else fold = { ...fold, change: after(fold.change, onlyVersion(event)), changedAt: whole?.metadata.at ?? fold.changedAt };
+    ({ version } = event);
+    if (persons !== undefined && version % SNAPSHOT_EVERY_EVENTS === 0) {
+      const { position, id } = event;
+      passed.push({ ...rowFoldOf(table), stream, version, position, event: id, persons: [...persons], state: storedRow(fold) });
+    }
+  }
+  await snapshots?.save(passed);
+  return { fold, version, persons, isParked: false };
+};
+
+const snapshotAfter = async (
+  { snapshots, table, stream, eventLog }: Taking,
+  reached: Pick<Reached, 'version'>,
+  upTo?: Position,
+): Promise<Reached | undefined> => {
+  const found = await snapshots?.find(stream, rowFoldOf(table), upTo);
+  if (found === undefined || found.version <= reached.version) return undefined;
+  if (!(await isInLog(eventLog, found))) {
+    await snapshots?.discard(stream, rowFoldOf(table));
+    return undefined;
+  }
+  const { version, persons, state } = found;
+  return { fold: rowStored(table, state), version, persons: new Set(persons), isParked: false };
+};
+
+const departureIn = (events: readonly RecordedEvent[]): Position | undefined =>
+  events.find(({ type }) => type === 'user.deleted')?.position;
+
+const departureAfter = async (taking: Taking, reached: Reached): Promise<Position | undefined> => {
+  const latest = (await snapshotAfter(taking, reached)) ?? reached;
+  if (latest.fold.departedAt !== undefined) return latest.fold.departedAt;
+  for await (const page of taking.eventLog.read(taking.stream, (latest.version + 1) as Version)) {
+    await taking.onRead(page);
+    const departedAt = departureIn(page);
+    if (departedAt !== undefined) return departedAt;
+  }
+  return undefined;
 };
 
 const present = (ofOne: ReadonlyMap<unknown, Change>): readonly Row[] =>
   [...ofOne.values()].flatMap((change) => (change.kind === 'put' ? [change.row] : []));
 
-const derivedIn = (items: Items): Readonly<Record<string, number>> =>
+const derivedIn = (items: RowFold['items']): Readonly<Record<string, number>> =>
   Object.fromEntries([...items].flatMap(([{ derived }, ofOne]) => derived.map(({ column, of }) => [column, of(present(ofOne))])));
 
-const rowsIn = (items: Items): Standing['items'] =>
+const rowsIn = (items: RowFold['items']): Standing['items'] =>
   new Map([...items].map(([table, ofOne]) => [table.name, present(ofOne).map((row) => rowOf(table, row))]));
-
-type Fold = { readonly change: Change<string> | undefined; readonly isParked: boolean; readonly changedAt: string | undefined };
-type Before = { readonly table: ProjectedTable; readonly items: Items; readonly fold: Fold; readonly exceptions: Exceptions };
-
-const takeIn = (
-  { table, items, fold, exceptions }: Before,
-  decoded: readonly (DecodedEvent | undefined)[],
-  recorded: readonly RecordedEvent[],
-): Fold => {
-  let { change, isParked, changedAt } = fold;
-  for (const [index, event] of recorded.entries()) {
-    const whole = decoded[index];
-    const isSkipped = exceptions.skipped.has(event.version);
-    isParked ||= event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped);
-    if (isParked) break;
-    change = after(change, isSkipped || !whole ? onlyVersion(event) : table.project(whole));
-    if (whole && !isSkipped) takeItem(items, whole);
-    changedAt = whole?.metadata.at ?? changedAt;
-  }
-  return { change, isParked, changedAt };
-};
 
 /** An event that is left out counts as a version all the same. */
 const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
@@ -114,13 +171,7 @@ const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
   row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },
 });
 
-/** What there is none of yet cannot be changed. */
-const after = (before: Change<string> | undefined, change: Change<string>): Change<string> | undefined => {
-  if (before) return combine(before, change);
-  return change.kind === 'patch' ? undefined : change;
-};
-
-const standingOf = (table: ProjectedTable, { change, isParked, changedAt }: Fold): Omit<Standing, 'departedAt' | 'items'> => {
+const standingOf = (table: ProjectedTable, { change, changedAt }: RowFold, isParked: boolean): Omit<Standing, 'departedAt' | 'items'> => {
   if (isParked) return { state: 'parked', row: undefined, changedAt };
   if (change?.kind === 'put') return { state: 'present', row: rowOf(table, change.row), changedAt };
   return { state: change ? 'gone' : 'absent', row: undefined, changedAt };

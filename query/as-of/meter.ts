@@ -28,8 +28,8 @@ export const createMeter = (charge: Charge) => {
     onRead,
     /** A log that is read by others on the same account. */
     metered: (eventLog: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> => ({
-      async *read(stream, from) {
-        for await (const page of eventLog.read(stream, from)) {
+      async *read(stream, from, to) {
+        for await (const page of eventLog.read(stream, from, to)) {
           await onRead(page);
           yield page;
         }

@@ -46,6 +46,6 @@ export const refused = (detail: string): HttpProblem =>
   new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter: 'at', detail }] } });
 
 const positionOfVersion = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, version: Version): Promise<Position> => {
-  for await (const [event] of eventLog.read(stream, version)) if (event) return event.position;
+  for await (const [event] of eventLog.read(stream, version, version)) if (event) return event.position;
   throw new HttpProblem('version_not_found');
 };

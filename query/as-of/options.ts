@@ -2,6 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { MomentOptions } from './moment.ts';
 
 /** What it takes to answer as of then. */
@@ -10,4 +11,5 @@ export type PastOptions = MomentOptions & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly tables: Tables;
+  readonly snapshots: Snapshots;
 };

@@ -40,11 +40,11 @@ const OTHERS_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
 
-export const createPastOpener = ({ domain, eventLog, codec, tables, pool }: PastOptions): OpenPast => {
+export const createPastOpener = ({ domain, eventLog, codec, tables, snapshots, pool }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
   const isReadable = createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) });
   return (position, charge) =>
-    openPast({ domain, eventLog, codec, tables, exceptionsOf, isReadable }, { position, charge, identity: eventLog.identity });
+    openPast({ domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable }, { position, charge, identity: eventLog.identity });
 };
 
 type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };

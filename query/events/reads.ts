@@ -15,7 +15,7 @@ import { placeOf } from './place.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
-type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys'> & {
+type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snapshots'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
   readonly times: Times;
@@ -90,10 +90,12 @@ export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, up
     yield { changes: [], upTo };
   };
 
+const LOOKED_AT_EVENTS = 100;
+
 /** The version of the first event of a stream after a position, or which it would have; found by halving. */
 export const firstAfter = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, position: Position): Promise<Version> => {
   const pageFrom = async (version: number): Promise<readonly RecordedEvent[]> => {
-    for await (const page of eventLog.read(stream, version as Version)) return page;
+    for await (const page of eventLog.read(stream, version as Version, (version + LOOKED_AT_EVENTS - 1) as Version)) return page;
     return [];
   };
   let [low, high, step] = [0, Number.POSITIVE_INFINITY, 1];

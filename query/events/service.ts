@@ -19,6 +19,7 @@ import { admit, type Caller } from '#shared/policy.ts';
 import type { StreamSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { EVENT_OPERATIONS, type EventFilter, followedEvents } from '#shared/rest/events.ts';
+import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
@@ -45,6 +46,7 @@ export type EventDependencies = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
+  readonly snapshots: Snapshots;
   /** Tells when the process begins to stop. */
   readonly health: Pick<Health, 'onDrain'>;
   /** Whether a request that was let in would be now. */
@@ -69,7 +71,7 @@ export type EventService = AsyncDisposable &
   };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { domain, pool, eventLog, keys, changes, health, access, settings, metrics, before } = dependencies;
+  const { domain, pool, eventLog, keys, changes, snapshots, health, access, settings, metrics, before } = dependencies;
   await migrateAudit(pool);
   await using opening = new AsyncDisposableStack();
   const { heard, demandPresentRole } = createRoleWatch(domain, pool, access);
@@ -90,7 +92,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     streams,
     demandPresentRole,
     routes,
-    reads: eventReads({ domain, pool, keys, changes, eventLog, times, represent }),
+    reads: eventReads({ domain, pool, keys, changes, snapshots, eventLog, times, represent }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -27,7 +27,7 @@ import { schemaOf } from './schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
-  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'uploadKey'> & {
+  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey'> & {
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;

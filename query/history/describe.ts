@@ -1,12 +1,14 @@
 import { column, wire } from '#kernel/registry/names.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type DecodedEvent, subjectOf } from '#shared/events/codec.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { eraseFields } from '#shared/events/personal.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { ItemChange } from '#shared/read-model/change.ts';
+import type { RowFold } from '#shared/read-model/row-fold.ts';
 import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import { decodeEach } from '../as-of/decode-each.ts';
 import type { FoldOptions } from '../as-of/fold-stream.ts';
@@ -34,6 +36,8 @@ type Describing = {
   readonly skipped: ReadonlySet<number>;
   /** Who of some persons is gone, so that nothing of theirs is told to anybody. */
   departedAmong(userIds: readonly UserId[]): Promise<ReadonlySet<UserId>>;
+  /** What the events up to a position come to; parked if one of them cannot be read. */
+  foldUpTo(position: Position): Promise<{ readonly fold: RowFold; readonly isParked: boolean }>;
 };
 
 type Effect = {
@@ -119,7 +123,7 @@ const itemValues = ({ list, key }: ProjectedItems, change: ItemChange | undefine
 
 const LOOKED_BACK_AT_ONCE = 200;
 
-/** The columns before each event: what later ones of the page know, and for the rest, as far back as it takes to find them. */
+/** The columns before each event: what later ones of the page know, what events shortly before it say, and for the rest, what all events come to. */
 class RowBefore {
   readonly values = new Map<string, unknown>();
   readonly #describing: Describing;
@@ -134,20 +138,56 @@ class RowBefore {
     for (const [column, value] of effect?.values ?? []) this.values.set(column, value);
   }
 
-  /** Reads backwards until each column that an event changes is known; the event that made the row says all of them. */
   async find(effect: Effect | undefined): Promise<void> {
     if (effect === undefined || effect.isWhole) return;
     for (const column of effect.added) this.values.set(column, null);
     const isMissing = () => [...effect.values.keys()].some((column) => !this.values.has(column));
-    while (this.#below > 1 && isMissing()) {
-      const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);
-      const said = new Map<string, unknown>();
-      for await (const events of readVersions(this.#describing.source, from, this.#below - 1)) {
-        for (const each of await effectsOf(this.#describing, events))
-          for (const [column, value] of each?.values ?? []) said.set(column, value);
-      }
-      for (const [column, value] of said) if (!this.values.has(column)) this.values.set(column, value);
-      this.#below = from;
+    for (let isFirst = true; this.#below > 1 && isMissing(); isFirst = false) {
+      const first = await this.#lookBack();
+      if (isFirst && first !== undefined && isMissing()) await this.#takeRow((first.position - 1) as Position);
     }
   }
+
+  /** Reads what the events before those known say, if it is not known; the event that made the row says all of it. Returns the first of them. */
+  async #lookBack(): Promise<RecordedEvent | undefined> {
+    const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);
+    const said = new Map<string, unknown>();
+    let first: RecordedEvent | undefined;
+    for await (const events of readVersions(this.#describing.source, from, this.#below - 1)) {
+      first ??= events[0];
+      for (const each of await effectsOf(this.#describing, events))
+        for (const [column, value] of each?.values ?? []) said.set(column, value);
+    }
+    this.#note(said);
+    this.#below = from;
+    return first;
+  }
+
+  /** Everything of before, unless an event of it is damaged: then only looking back finds what the others say. */
+  async #takeRow(upTo: Position): Promise<void> {
+    if (this.#below === 1) return;
+    const { fold, isParked } = await this.#describing.foldUpTo(upTo);
+    if (isParked) return;
+    this.#note(await valuesOfRow(this.#describing, fold));
+    this.#below = 1;
+  }
+
+  #note(values: ReadonlyMap<string, unknown>): void {
+    for (const [column, value] of values) if (!this.values.has(column)) this.values.set(column, value);
+  }
 }
+
+const valuesOfRow = async (
+  { table, shown, departedAmong }: Describing,
+  { change, items }: RowFold,
+): Promise<ReadonlyMap<string, unknown>> => {
+  if (change?.kind !== 'put') return new Map();
+  const person = table.person === null ? undefined : (change.row[table.person as 'id'] as UserId | null);
+  const isDeparted = typeof person === 'number' && (await departedAmong([person])).has(person);
+  const told = <Row extends object>({ personal }: Pick<ProjectedTable, 'personal'>, row: Row): Row =>
+    isDeparted ? { ...row, ...Object.fromEntries(personal.map((column) => [column, null])) } : row;
+  const ofItems = [...items].flatMap(([of, all]) =>
+    [...all.values()].flatMap((item) => itemValues(of, { ...item, row: told(of, item.row) } as ItemChange)),
+  );
+  return new Map([...valuesIn(shown, told(table, change.row)), ...ofItems]);
+};

@@ -20,6 +20,7 @@ import { lackedBy, partsIn, rightToField } from '#shared/visibility/visible-data
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { createExceptionsFinder } from '../as-of/exceptions.ts';
+import { foldRow } from '../as-of/fold-stream.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { PastOptions } from '../as-of/options.ts';
 import { runPrepared } from '../statement.ts';
@@ -28,7 +29,7 @@ import { fieldChange, type ShownColumns, shownColumnsOf } from './fields.ts';
 import { findEntries, type Stretch } from './find-entries.ts';
 import { knownVersion, lastVersion } from './versions.ts';
 
-export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables'> & {
+export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables' | 'snapshots'> & {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly domain: Domain;
@@ -66,7 +67,7 @@ export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>
 
 /** Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear of it in the feed. */
 export const createHistory = (options: HistoryOptions): ReadHistory => {
-  const { pool, eventLog, codec, tables } = options;
+  const { pool, eventLog, codec, tables, snapshots } = options;
   const catalogue = catalogueOf(options.domain);
   const exceptionsOf = createExceptionsFinder(pool);
   const linksOf = createLinks(options.domain);
@@ -88,7 +89,10 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const { skipped } = await exceptionsOf(stream);
     const entries: HistoryEntry[] = [];
     const columns = shownColumns.get(kind) ?? new Map();
-    for await (const described of describe({ catalogue, shown: columns, table, source, codec, skipped, departedAmong }, changes))
+    const foldUpTo = (position: Position) =>
+      foldRow({ eventLog: metered, codec, tables, snapshots, exceptionsOf, onRead: paidFor }, { kind, stream, upTo: position });
+    const describing = { catalogue, shown: columns, table, source, codec, skipped, departedAmong, foldUpTo };
+    for await (const described of describe(describing, changes))
       entries.push(
         await entryOf(
           {
@@ -107,6 +111,9 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
   };
 };
+
+/** By the log that is metered. */
+const paidFor = async (): Promise<void> => {};
 
 /** Whoever was deleted may still have their key for a moment, and nothing of theirs is told any more. */
 const createDepartures =

@@ -19,17 +19,19 @@ export async function* readVersions(
   to: number,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   if (from > to) return;
-  for await (const page of eventLog.read(stream, from as Version)) {
-    const wanted = page.filter(({ version, position }) => version <= to && position <= upTo);
+  for await (const page of eventLog.read(stream, from as Version, to as Version)) {
+    const wanted = page.filter(({ position }) => position <= upTo);
     if (wanted.length > 0) yield wanted;
-    if (wanted.length < page.length || page.at(-1)?.version === to) return;
+    if (wanted.length < page.length) return;
   }
 }
+
+const LOOKED_AT_EVENTS = 100;
 
 /** The version of the last event of a stream, 0 where there is none; looked for from one that it is known to have. */
 export const lastVersion = async (source: StreamSource, known: number): Promise<number> => {
   const lastFrom = async (version: number): Promise<number> => {
-    for await (const page of readVersions(source, version, Number.MAX_SAFE_INTEGER)) return page.at(-1)?.version ?? 0;
+    for await (const page of readVersions(source, version, version + LOOKED_AT_EVENTS - 1)) return page.at(-1)?.version ?? 0;
     return 0;
   };
   let low = known;

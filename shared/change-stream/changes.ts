@@ -8,6 +8,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { createOpenedFinder } from '#shared/visibility/changed-fields.ts';
 import { Histories, type Seen } from '#shared/visibility/histories.ts';
@@ -35,11 +36,13 @@ export type ChangeReaderOptions = {
   readonly domain: Domain;
   /** How much is kept of what aggregates were when. */
   readonly stepsMax?: number;
+  /** From which long streams are read. */
+  readonly snapshots?: Snapshots | undefined;
 };
 
-export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax }: ChangeReaderOptions): ChangeReader => {
+export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax, snapshots }: ChangeReaderOptions): ChangeReader => {
   const catalogue = catalogueOf(domain);
-  const histories = new Histories({ eventLog, catalogue, watches: watchesOf(domain), stepsMax });
+  const histories = new Histories({ eventLog, catalogue, watches: watchesOf(domain), stepsMax, snapshots });
   const findOpened = createOpenedFinder({ keys, domain });
   const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
   const changesOf = async (seen: readonly Seen[], last: RecordedEvent, from?: Pick<EventLog, 'read'>): Promise<ChangePage> => {

@@ -65,6 +65,6 @@ const withoutConcealed = (definition: EventDefinition | undefined, data: JsonObj
 };
 
 const readEvent = async (eventLog: Pick<EventLog, 'read'>, { stream, version, id }: Change): Promise<RecordedEvent> => {
-  for await (const [event] of eventLog.read(stream, version)) if (event?.id === id) return event;
+  for await (const [event] of eventLog.read(stream, version, version)) if (event?.id === id) return event;
   throw new Error(`Version ${version} of ${stream} is not event ${id}: the change is of another log`);
 };

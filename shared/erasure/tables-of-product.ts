@@ -41,7 +41,8 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'audit.publication': nothing('which head is outside the database'),
   'audit.watch': nothing('positions of the watch'),
   'audit.watch_difference': nothing('where something differs, without what it is'),
-  'snapshots.state': sealed(
+  'snapshots.state': sealed('the same of an earlier release'),
+  'snapshots.fold': sealed(
     'states of aggregates with long streams: encrypted under the keys of everybody in them, and deleted with the first of them',
   ),
   'operations.asked': nothing('what operators asked for, with their numbers'),

@@ -34,8 +34,14 @@ export type EventLog = AsyncDisposable & {
   /** Whether an append can depend on the versions of other streams. */
   readonly fencesReads?: true;
 
-  /** Reads a stream from version `from` (1 unless told) to its present end, in pages; a missing stream has no events. */
-  read(stream: StreamName, from?: Version): AsyncIterable<readonly RecordedEvent[]>;
+  /** Reads a stream from version `from` (1 unless told) to version `to`, or to its present end, in pages; a missing stream has no events. */
+  read(stream: StreamName, from?: Version, to?: Version): AsyncIterable<readonly RecordedEvent[]>;
+
+  /**
+   * Finds an event of a stream by its id, if it stands after a position. An engine without an index of ids reads the stream from its end back to that
+   * position.
+   */
+  find(stream: StreamName, id: EventId, after: Position): Promise<Appended | undefined>;
 
   /**
    * Follows the whole log after a position, in order, without end; it survives a restart of the server and returns once aborted.

@@ -41,12 +41,16 @@ export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<L
         throw history.tell(error);
       }
     },
-    async *read(stream, from) {
+    async *read(stream, from, to) {
       history.refuseIfLost();
-      for await (const page of eventLog.read(stream, from)) {
+      for await (const page of eventLog.read(stream, from, to)) {
         for (const event of page) history.see(event);
         yield page;
       }
+    },
+    find(stream, id, after) {
+      history.refuseIfLost();
+      return eventLog.find(stream, id, after);
     },
     async *follow(after, signal, id) {
       history.refuseIfLost();

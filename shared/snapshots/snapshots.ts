@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one store: what is kept of snapshots, for how long, and who can open it.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -6,16 +7,23 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
+import type { Log } from '#shared/process/log.ts';
 import { weigh } from '#shared/weigh.ts';
 
-/** The state of an aggregate after one of its events. */
-export type Snapshot = {
+/** What was folded: `state` decides commands, `row` is as the read model has it, `rights` is what rights to read ask for. */
+export const FOLDS = ['state', 'row', 'rights'] as const;
+export type Fold = {
+  readonly fold: (typeof FOLDS)[number];
+  /** What the fold means that made it. */
+  readonly definition: string;
+};
+
+/** What the events of a stream come to after one of them. */
+export type Snapshot = Fold & {
   readonly stream: StreamName;
   readonly version: Version;
   readonly position: Position;
   readonly event: EventId;
-  /** What the fold means that made it. */
-  readonly definition: string;
   /** Whose personal data is in its events. */
   readonly persons: readonly UserId[];
   /** JSON. */
@@ -27,12 +35,15 @@ export type Snapshot = {
  * under the master key and the keys of everybody who is in it, so that nobody can forge one, and none opens after one of them was erased.
  */
 export type Snapshots = {
-  /** The latest of this definition, unless it does not open. */
-  find(stream: StreamName, definition: string): Promise<Snapshot | undefined>;
-  /** Keeps a later one than there is. Of somebody who was erased nothing is kept: what was folded may still hold something of theirs. */
-  save(snapshot: Snapshot): Promise<void>;
-  /** Deletes one that is of no use, which would be in the way of others. */
-  discard(stream: StreamName): Promise<void>;
+  /** The latest up to a position, unless it does not open. */
+  find(stream: StreamName, fold: Fold, upTo?: Position): Promise<Snapshot | undefined>;
+  /**
+   * Keeps states of one fold of a stream, and nothing that another definition made of it. Of somebody who was erased nothing is kept: what was folded may
+   * still hold something of theirs. If it fails, the next folds take longer.
+   */
+  save(snapshots: readonly Snapshot[]): Promise<void>;
+  /** Deletes those of a fold, which are of no use, or would be in the way of others. */
+  discard(stream: StreamName, fold: Fold): Promise<void>;
   /** Whose data reads as erased from now on. */
   erasedAmong(persons: readonly UserId[]): Promise<ReadonlySet<UserId>>;
 };
@@ -40,6 +51,14 @@ export type Snapshots = {
 const STATE_BYTES_MAX = 4 * 1_048_576;
 /** More keys than this are not looked up for one state. */
 export const PERSONS_MAX = 100;
+
+/** A stream has one snapshot for so many of its events, the latest of them. */
+export const SNAPSHOT_EVERY_EVENTS = 512;
+/**
+ * Or for more, if states are large: so many bytes of snapshots for each event. With its metadata an event has at least 300 bytes, so that the snapshots
+ * of a fold take at most a third of what the log takes.
+ */
+const BYTES_PER_EVENT = 100;
 
 export const migrateSnapshots = (pool: Pool): Promise<void> => migrate(pool, 'snapshots', new URL('./migrations/', import.meta.url));
 
@@ -49,12 +68,14 @@ type Dependencies = {
   readonly masterKey: MasterKey;
   /** In a copy of it, events have other positions. */
   readonly eventLog: Pick<EventLog, 'identity'>;
+  /** Told why snapshots could not be saved. */
+  readonly tellUnsaved?: (error: unknown, stream: StreamName) => void;
 };
 
-export const createSnapshots = ({ pool, keys, masterKey, eventLog }: Dependencies): Snapshots => {
+export const createSnapshots = ({ pool, keys, masterKey, eventLog, tellUnsaved }: Dependencies): Snapshots => {
   const own = deriveKey(masterKey, 'snapshot');
-  const boundTo = ({ stream, version, position, event, definition, persons }: Omit<Snapshot, 'state'>): string =>
-    JSON.stringify([eventLog.identity, stream, version, position, event, definition, persons]);
+  const boundTo = ({ stream, fold, version, position, event, definition, persons }: Omit<Snapshot, 'state'>): string =>
+    JSON.stringify([eventLog.identity, stream, fold, version, position, event, definition, persons]);
   const keyOf = async (persons: readonly UserId[]): Promise<KeyObject | undefined> => {
     const found = persons.length === 0 ? new Map<UserId, PersonKey>() : await keys.find(persons);
     const all = persons.map((person) => found.get(person));
@@ -62,23 +83,36 @@ export const createSnapshots = ({ pool, keys, masterKey, eventLog }: Dependencie
     if (parts.length < all.length) return undefined;
     return createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.concat([own, ...parts]), Buffer.alloc(0), 'annals/snapshot', own.length)));
   };
+  const sealed = async (given: Snapshot): Promise<Sealed | undefined> => {
+    if (given.persons.length > PERSONS_MAX || weigh(given.state) > STATE_BYTES_MAX) return undefined;
+    const snapshot = { ...given, persons: given.persons.toSorted((one, other) => one - other) };
+    const key = await keyOf(snapshot.persons);
+    return key && { ...snapshot, sealed: seal(key, Buffer.from(JSON.stringify(snapshot.state)), boundTo(snapshot)) };
+  };
   return {
-    async find(stream, definition) {
-      const row = await selectSnapshot(pool, stream, definition);
+    async find(stream, fold, upTo) {
+      const row = await selectSnapshot(pool, stream, { ...fold, upTo });
       if (row === undefined) return undefined;
       const key = await keyOf(row.persons);
       const found = key && opened(key, row, boundTo(row));
-      if (found === undefined) await deleteSnapshot(pool, stream);
+      if (found === undefined) await deleteSnapshots(pool, stream, fold);
       return found;
     },
-    async save(given) {
-      if (given.persons.length > PERSONS_MAX || weigh(given.state) > STATE_BYTES_MAX) return;
-      const snapshot = { ...given, persons: given.persons.toSorted((one, other) => one - other) };
-      const key = await keyOf(snapshot.persons);
-      const plain = Buffer.from(JSON.stringify(snapshot.state));
-      if (key !== undefined) await saveSnapshot(pool, snapshot, seal(key, plain, boundTo(snapshot)));
+    async save(snapshots) {
+      const [first] = snapshots;
+      if (first === undefined) return;
+      try {
+        const rows = await Promise.all(snapshots.map(sealed));
+        await saveSnapshots(
+          pool,
+          first,
+          rows.filter((row) => row !== undefined),
+        );
+      } catch (error) {
+        tellUnsaved?.(error, first.stream);
+      }
     },
-    discard: (stream) => deleteSnapshot(pool, stream),
+    discard: (stream, fold) => deleteSnapshots(pool, stream, fold),
     async erasedAmong(persons) {
       const found = persons.length === 0 ? undefined : await keys.find(persons);
       return new Set(persons.filter((person) => found?.get(person) === 'destroyed'));
@@ -86,7 +120,13 @@ export const createSnapshots = ({ pool, keys, masterKey, eventLog }: Dependencie
   };
 };
 
+export const unsavedTo =
+  (log: Pick<Log, 'warn'>) =>
+  (err: unknown, stream: StreamName): void =>
+    log.warn({ err, stream }, 'Snapshots of a long stream could not be saved.');
+
 type Row = Omit<Snapshot, 'state'> & { readonly sealed: Buffer };
+type Sealed = Snapshot & Row;
 
 /** Undefined if somebody changed it. */
 const opened = (key: KeyObject, { sealed, ...row }: Row, place: string): Snapshot | undefined => {
@@ -98,40 +138,82 @@ const opened = (key: KeyObject, { sealed, ...row }: Row, place: string): Snapsho
   }
 };
 
-const selectSnapshot = async (pool: Dependencies['pool'], stream: StreamName, definition: string): Promise<Row | undefined> => {
+type UpTo = Fold & { readonly upTo: Position | undefined };
+
+const selectSnapshot = async (
+  pool: Dependencies['pool'],
+  stream: StreamName,
+  { fold, definition, upTo = Number.MAX_SAFE_INTEGER as Position }: UpTo,
+): Promise<Row | undefined> => {
   const { rows } = await pool.query<Row>({
     name: 'select-snapshot',
-    text: `select stream, version, position, event_id as event, definition, persons, sealed
-      from snapshots.state where stream = $1 and definition = $2`,
-    values: [stream, definition],
+    text: `select stream, fold, version, position, event_id as event, definition, persons, sealed
+      from snapshots.fold where stream = $1 and fold = $2 and definition = $3 and position <= $4 order by position desc limit 1`,
+    values: [stream, fold, definition, upTo],
   });
   return rows[0];
 };
 
-/** One of another definition is of an earlier release, or of a later one that is being taken back: the last one that is at work keeps its own. */
-const saveSnapshot = async (
+/** How many events share a snapshot of this size. */
+const eventsPer = ({ sealed }: Row): number => {
+  let events = SNAPSHOT_EVERY_EVENTS;
+  while (events * BYTES_PER_EVENT < sealed.length) events *= 2;
+  return events;
+};
+
+const stretchOf = (row: Row): number => Math.ceil(row.version / eventsPer(row));
+
+/**
+ * One of another definition is of an earlier release, or of a later one that is being taken back: the last one that is at work keeps its own. Of those
+ * that share their events, the latest stays.
+ */
+const saveSnapshots = async (
   pool: Dependencies['pool'],
-  { stream, version, position, event, definition, persons }: Snapshot,
-  sealed: Buffer,
+  { stream, fold, definition }: Snapshot,
+  given: readonly Sealed[],
 ): Promise<void> => {
+  const rows = [...new Map(given.map((row) => [stretchOf(row), row])).values()];
+  if (rows.length === 0) return;
   await pool.query({
-    name: 'save-snapshot',
-    text: `insert into snapshots.state (stream, version, position, event_id, definition, persons, sealed)
-      select $1, $2, $3, $4, $5, $6, $7
-      where not exists (select from public.person_key where subject = any($6) and destroyed_at is not null)
-      on conflict (stream) do update
-        set (version, position, event_id, definition, persons, sealed, made_at) =
-          (excluded.version, excluded.position, excluded.event_id, excluded.definition, excluded.persons, excluded.sealed, now())
-        where state.definition <> excluded.definition or state.position < excluded.position`,
-    values: [stream, version, position, event, definition, persons, sealed],
+    name: 'save-snapshots',
+    text: `with given as (
+        select version, position, event, persons::bigint[], sealed, events, (version - 1) / events as stretch
+        from unnest($4::integer[], $5::bigint[], $6::uuid[], $7::text[], $8::bytea[], $9::integer[])
+          as t (version, position, event, persons, sealed, events)
+      ), outdated as (
+        delete from snapshots.fold f where stream = $1 and fold = $2 and (
+          definition <> $3 or exists (select from given g where (f.version - 1) / g.events = g.stretch and f.position < g.position))
+      )
+      insert into snapshots.fold (stream, fold, definition, version, position, event_id, persons, sealed)
+      select $1, $2, $3, version, position, event, persons, sealed from given g
+      where not exists (select from public.person_key where subject = any(g.persons) and destroyed_at is not null)
+        and not exists (
+          select from snapshots.fold f where f.stream = $1 and f.fold = $2 and f.definition = $3
+            and (f.version - 1) / g.events = g.stretch and f.position > g.position)
+      on conflict do nothing`,
+    values: [
+      stream,
+      fold,
+      definition,
+      rows.map(({ version }) => version),
+      rows.map(({ position }) => position),
+      rows.map(({ event }) => event),
+      rows.map(({ persons }) => `{${persons}}`),
+      rows.map((row) => row.sealed),
+      rows.map(eventsPer),
+    ],
   });
 };
 
-const deleteSnapshot = async (pool: Dependencies['pool'], stream: StreamName): Promise<void> => {
-  await pool.query('delete from snapshots.state where stream = $1', [stream]);
+const deleteSnapshots = async (pool: Dependencies['pool'], stream: StreamName, { fold }: Fold): Promise<void> => {
+  await pool.query('delete from snapshots.fold where stream = $1 and fold = $2', [stream, fold]);
 };
 
-/** They do not open any more once the key of a person is gone; nothing is left of them either. */
+/** They do not open any more once the key of a person is gone; nothing is left of them either. Those of an earlier release are in a table of their own. */
 export const deleteSnapshotsOf = async (pool: Pick<Pool, 'query'>, persons: readonly UserId[]): Promise<void> => {
-  await pool.query('delete from snapshots.state where persons && $1::bigint[]', [persons]);
+  await pool.query(
+    `with former as (delete from snapshots.state where persons && $1::bigint[])
+     delete from snapshots.fold where persons <> '{}' and persons && $1::bigint[]`,
+    [persons],
+  );
 };

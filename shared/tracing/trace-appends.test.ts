@@ -22,6 +22,7 @@ const logThat = (append: () => Promise<Appended>): EventLog => ({
   identity: 'log' as LogIdentity,
   append,
   read: async function* () {},
+  find: async () => undefined,
   follow: async function* () {},
   eventAt: async () => undefined,
   head: async () => 0 as Position,

@@ -6,6 +6,9 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type ClearEvent, decodeClear } from '#shared/events/decode-clear.ts';
+import { isInLog } from '#shared/snapshots/is-in-log.ts';
+import { readingSteps } from '#shared/snapshots/reading-steps.ts';
+import { type Fold, SNAPSHOT_EVERY_EVENTS, type Snapshot, type Snapshots } from '#shared/snapshots/snapshots.ts';
 
 /** Every event after one position and up to another. */
 export type Span = { readonly after: Position; readonly upTo: Position };
@@ -52,6 +55,8 @@ type Options = {
   /** By the kinds of streams. */
   readonly watches: ReadonlyMap<string, Watch>;
   readonly stepsMax?: number | undefined;
+  /** From which long streams are read, if not from their first events. */
+  readonly snapshots?: Snapshots | undefined;
 };
 
 /**
@@ -62,13 +67,15 @@ export class Histories {
   readonly #eventLog: Pick<EventLog, 'read'>;
   readonly #catalogue: Catalogue;
   readonly #watches: ReadonlyMap<string, Watch>;
+  readonly #snapshots: Snapshots | undefined;
   readonly #known: LRUCache<StreamName, History>;
   readonly #loading = new Map<StreamName, { readonly upTo: Position; readonly history: Promise<History> }>();
   /** Of this, all has been taken in, furthest ahead. */
   #covered: Span = { after: START, upTo: START };
 
-  constructor({ eventLog, catalogue, watches, stepsMax = STEPS_MAX }: Options) {
+  constructor({ eventLog, catalogue, watches, snapshots, stepsMax = STEPS_MAX }: Options) {
     this.#eventLog = eventLog;
+    this.#snapshots = snapshots;
     this.#catalogue = catalogue;
     this.#watches = watches;
     this.#known = new LRUCache({ maxSize: stepsMax, sizeCalculation: ({ weight }) => weight + ENTRY_STEPS });
@@ -150,44 +157,105 @@ export class Histories {
   }
 
   /** Concurrent ones share one read, unless it began before what is wanted was there. */
-  async #load(stream: StreamName, { upTo }: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
+  async #load(stream: StreamName, { after, upTo }: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
       const [joined] = await Promise.allSettled([loading.history]);
       // One that failed, because somebody else may read no more, is no failure of ours.
-      if (loading.upTo >= upTo && joined.status === 'fulfilled') return joined.value;
+      if (loading.upTo >= upTo && joined.status === 'fulfilled' && joined.value.from <= after) return joined.value;
     }
     const readable = Math.max(upTo, this.#covered.upTo) as Position;
-    const history = this.#read(stream, readable, eventLog).finally(() => this.#loading.delete(stream));
+    const history = this.#read(stream, { after, upTo: readable }, eventLog).finally(() => this.#loading.delete(stream));
     this.#loading.set(stream, { upTo: readable, history });
     return history;
   }
 
-  /** Of a stream that is known from its beginning, only what came since. */
-  async #read(stream: StreamName, readable: Position, eventLog: Pick<EventLog, 'read'>): Promise<History> {
+  /** Of a stream that is known, only what came since. */
+  async #read(stream: StreamName, wanted: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     const known = this.#known.get(stream);
-    const history = known?.from === START ? known : nothingKnown(START);
+    const reading = { history: known && known.from <= wanted.after ? known : nothingKnown(START) };
     const watch = this.#watchOf(stream);
     try {
-      if (watch)
-        for await (const events of eventLog.read(stream, (history.version + 1) as Version))
-          for (const event of events) takeEvent(history, watch, this.#see(event, watch));
+      if (watch) await this.#readOn(reading, watch, { stream, wanted, eventLog });
     } catch (error) {
       // What passes by is taken for all there is, so that half of a stream is only kept where nothing does.
       if (this.#covered.upTo > START) this.#known.delete(stream);
-      else this.#known.set(stream, history);
+      else this.#known.set(stream, reading.history);
       throw error;
     }
+    const { history } = reading;
     // What has been heard of by now was there to be read.
-    if (history.upTo < readable) history.upTo = readable;
+    if (history.upTo < wanted.upTo) history.upTo = wanted.upTo;
     this.#known.set(stream, history);
     return history;
   }
 
-  /** Most types tell all that is watched, so that nothing has to be decoded. */
-  #see(event: RecordedEvent, { folds }: Watch): Seen {
-    return { event, clear: folds.get(event.type)?.takesData ? decodeClear(this.#catalogue, event) : undefined };
+  /** As far as is wanted. Of a long stream it goes on from a snapshot, and leaves some for whoever wants other parts of it. */
+  async #readOn(reading: { history: History }, watch: Watch, { stream, wanted, eventLog }: Reading): Promise<void> {
+    const steps = readingSteps();
+    for (;;) {
+      const { history } = reading;
+      const most = steps.next();
+      const snapshots: Snapshot[] = [];
+      let count = 0;
+      for await (const events of eventLog.read(stream, (history.version + 1) as Version, (history.version + most) as Version)) {
+        count += events.length;
+        for (const event of events) {
+          takeEvent(history, watch, seeFor(this.#catalogue, watch, event));
+          if (event.version % SNAPSHOT_EVERY_EVENTS === 0) snapshots.push(...snapshotOf(history, watch, event));
+        }
+      }
+      await this.#snapshots?.save(snapshots);
+      if (count < most || history.upTo >= wanted.upTo) return;
+      if (steps.count > 1) continue;
+      const jumped = await this.#snapshotAfter(history, watch, { stream, wanted, eventLog });
+      if (jumped) steps.jump();
+      reading.history = jumped ?? history;
+    }
+  }
+
+  async #snapshotAfter(history: History, watch: Watch, { stream, wanted, eventLog }: Reading): Promise<History | undefined> {
+    const found = await this.#snapshots?.find(stream, rightsFoldOf(watch), wanted.after);
+    if (found === undefined || found.version <= history.version) return undefined;
+    if (await isInLog(eventLog, found)) return historyFrom(found);
+    await this.#snapshots?.discard(stream, rightsFoldOf(watch));
+    return undefined;
   }
 }
+
+type Reading = { readonly stream: StreamName; readonly wanted: Span; readonly eventLog: Pick<EventLog, 'read'> };
+
+/** Most types tell all that is watched, so that nothing has to be decoded. */
+const seeFor = (catalogue: Catalogue, { folds }: Watch, event: RecordedEvent): Seen => ({
+  event,
+  clear: folds.get(event.type)?.takesData ? decodeClear(catalogue, event) : undefined,
+});
+
+export const rightsFoldOf = ({ definition }: Watch): Fold => ({ fold: 'rights', definition });
+
+/** What a history is after the last of its events, as it is kept in a snapshot. Nothing of it is personal. */
+type Stored = { readonly fixed: State; readonly state: State; readonly isOver: boolean };
+
+/** None of what is not known whole, because an event is damaged. */
+const snapshotOf = (history: History, watch: Watch, { stream, version, position, id }: RecordedEvent): readonly Snapshot[] => {
+  const { fixed, isOver } = history;
+  const state = history.steps.at(-1)?.state;
+  if (history.version !== version || fixed === undefined || state === undefined || Object.values(state).includes(undefined)) return [];
+  return [{ ...rightsFoldOf(watch), stream, version, position, event: id, persons: [], state: { fixed, state, isOver } satisfies Stored }];
+};
+
+const historyFrom = ({ version, position, state: stored }: Snapshot): History => {
+  const { fixed, state, isOver } = stored as Stored;
+  return { from: position, upTo: position, version, fixed, isOver, weight: weightOf(state), steps: [{ position, state }] };
+};
+
+/** The snapshots of one stream at some of its versions, folded from its first event. */
+export const createRightsFold = (watch: Watch, catalogue: Catalogue) => {
+  const history = nothingKnown(START);
+  return {
+    take: (event: RecordedEvent) => takeEvent(history, watch, seeFor(catalogue, watch, event)),
+    stateAfter: (event: RecordedEvent): unknown => snapshotOf(history, watch, event)[0]?.state,
+  };
+};
 
 const nothingKnown = (from: Position): History => ({
   ...{ from, upTo: from, version: NO_STREAM, fixed: undefined },

@@ -214,6 +214,56 @@ const describeRead = (log: () => EventLog): void => {
     expect(await readAll(log(), stream, version(9))).toEqual([]);
   });
 
+  test('reads up to a version', async () => {
+    const stream = aStream();
+    await log().append(
+      stream,
+      NO_STREAM,
+      Array.from({ length: 5 }, (_, n) => anEvent({ n })),
+    );
+    const read = async (from: number, to: number) =>
+      (await Array.fromAsync(log().read(stream, version(from), version(to)))).flat().map(({ version: each }) => each);
+    expect(await read(2, 4)).toEqual([2, 3, 4]);
+    expect(await read(3, 3)).toEqual([3]);
+    expect(await read(4, 9)).toEqual([4, 5]);
+    expect(await read(4, 3)).toEqual([]);
+    expect(await read(6, 9)).toEqual([]);
+  });
+
+  test('reads no more than up to a version, in pages', async () => {
+    const stream = aStream();
+    for (const from of [0, 900, 1800])
+      await log().append(
+        stream,
+        version(from),
+        Array.from({ length: 900 }, (_, n) => anEvent({ n: from + n })),
+      );
+    const read = (await Array.fromAsync(log().read(stream, version(101), version(2_300)))).flat();
+    expect(read.map(({ data }) => data.n)).toEqual(Array.from({ length: 2_200 }, (_, n) => 100 + n));
+  });
+
+  test('finds an event of a stream by its id, after a position', async () => {
+    const [stream, other] = [aStream(), aStream()];
+    const [first, second, third] = [anEvent(), anEvent(), anEvent()];
+    const before = await log().head();
+    const begun = await log().append(stream, NO_STREAM, [first, second]);
+    const appended = await log().append(stream, version(2), [third]);
+    await log().append(
+      stream,
+      version(3),
+      Array.from({ length: 1_000 }, () => anEvent()),
+    );
+    await log().append(other, NO_STREAM, [anEvent()]);
+    expect(await log().find(stream, third.id, before)).toEqual(appended);
+    expect(await log().find(stream, third.id, begun.position)).toEqual(appended);
+    expect(await log().find(stream, second.id, START)).toEqual(begun);
+    expect(await log().find(stream, first.id, START)).toMatchObject({ version: 1 });
+    expect(await log().find(stream, second.id, begun.position)).toBeUndefined();
+    expect(await log().find(stream, anEvent().id, START)).toBeUndefined();
+    expect(await log().find(other, third.id, START)).toBeUndefined();
+    expect(await log().find(aStream(), third.id, START)).toBeUndefined();
+  });
+
   test('reads a long stream in pages, whole and in order', async () => {
     const stream = aStream();
     for (const from of [0, 900, 1800])

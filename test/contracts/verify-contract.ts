@@ -5,11 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
+import { type Watch, watchesOf } from '#kernel/visibility/watches.ts';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import { NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { release } from '#shared/projection/release.ts';
+import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
+import { demandTable, tablesOf } from '#shared/read-model/tables.ts';
+import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../engines/projection.ts';
@@ -73,19 +78,39 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     test('a snapshot that is not what its events add up to is found, and no other', async () => {
       const { pool, eventLog, snapshots, codec, domain } = world.side;
       const stream = streamName('article', world.article);
-      const { definition, evolve } = deciderOf(domain, domain.kinds.article as Kind);
+      const kind = domain.kinds.article as Kind;
+      const { definition, evolve } = deciderOf(domain, kind);
+      const table = demandTable(tablesOf(domain), 'article');
+      const watch = watchesOf(domain).get('article') as Watch;
       const recorded = (await Array.fromAsync(eventLog.read(stream))).flat();
-      const state = (await codec.decodeAll(recorded)).reduce((before, event) => evolve(before, event as never), ABSENT);
+      const decoded = await codec.decodeAll(recorded);
+      const rights = createRightsFold(watch, catalogueOf(domain));
+      for (const event of recorded) rights.take(event);
       const { version, position, id: event } = recorded.at(-1) as RecordedEvent;
-      const save = (forged: unknown) => snapshots.save({ stream, version, position, event, definition, persons: [], state: forged });
-      await save({ ...state, fields: { title: 'Forged' } });
-      expect((await world.verify()).findings.listed).toEqual([{ kind: 'snapshot_different', stream, version, position }]);
-      await pool.query('delete from snapshots.state');
-      await save(state);
-      expect((await world.verify()).outcome).toBe('proven');
-      await pool.query(`update snapshots.state set sealed = '\\x00'`);
-      expect((await world.verify()).outcome).toBe('proven');
-      await pool.query('delete from snapshots.state');
+      const place = { stream, version, position, event, persons: [] };
+      for (const [fold, state, forged] of [
+        [
+          { fold: 'state', definition },
+          decoded.reduce((before, each) => evolve(before, each as never), ABSENT),
+          { fields: { title: 'Forged' } },
+        ],
+        [
+          rowFoldOf(table),
+          storedRow(decoded.reduce((before, each) => rowAfter(table, before, each), noRow(table))),
+          { changedAt: 'Forged' },
+        ],
+        [rightsFoldOf(watch), rights.stateAfter(recorded.at(-1) as RecordedEvent), { state: { status: 'forged' } }],
+      ] as const) {
+        await snapshots.save([{ ...place, ...fold, state: { ...(state as object), ...forged } }]);
+        expect((await world.verify()).findings.listed).toEqual([{ kind: 'snapshot_different', stream, version, position }]);
+        await pool.query('delete from snapshots.fold');
+        await snapshots.save([{ ...place, ...fold, state }]);
+        expect((await world.verify()).outcome).toBe('proven');
+        expect(await snapshots.find(stream, fold)).toMatchObject({ version });
+        await pool.query(`update snapshots.fold set sealed = '\\x00'`);
+        expect((await world.verify()).outcome).toBe('proven');
+        await pool.query('delete from snapshots.fold');
+      }
     });
 
     test('a row that was added and one that was removed are found', async () => {

@@ -62,3 +62,24 @@ test('GraphQL tells the same', async () => {
     },
   });
 });
+
+test('a history that is long is whole, page by page, and leads to how each event left the article', async () => {
+  const edits = 600;
+  const { token } = await people.signUp('Grace');
+  const made = await write('POST', '/articles', { token, body: { title: 'Title 1', body: 'Kept', tags: [], publish: false } });
+  const path = `/articles/${made.written.id}`;
+  for (let version = 2; version <= edits; version += 1) await write('PATCH', path, { token, body: { title: `Title ${version}` } });
+  const entries: HistoryEntry[] = [];
+  for (let next: string | undefined = `${path}/history?limit=100`; next !== undefined; ) {
+    const page: Awaited<ReturnType<typeof read<HistoryEntry[]>>> = await read<HistoryEntry[]>(next, { token });
+    entries.push(...page.body);
+    next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  expect(entries.map(({ version }) => version)).toEqual(Array.from({ length: edits }, (_, index) => edits - index));
+  const from = (version: number) => [{ field: 'title', from: `Title ${version - 1}`, to: `Title ${version}` }];
+  for (const { version, changes } of entries) if (version > 1) expect(changes).toEqual(from(version));
+  for (const version of [1, 200, 512, 513, 599]) {
+    const was = await read<Article>(`${path}?at=v${version}`, { token });
+    expect([was.status, was.body.title, was.body.body]).toEqual([200, `Title ${version}`, 'Kept']);
+  }
+});

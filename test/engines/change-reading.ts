@@ -64,9 +64,9 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
     createReader({ stepsMax, onTheWay } = {}) {
       const reads: StreamName[] = [];
       const log: Pick<EventLog, 'read'> = {
-        async *read(stream, from) {
+        async *read(stream, from, to) {
           reads.push(stream);
-          const pages = await Array.fromAsync(eventLog.read(stream, from));
+          const pages = await Array.fromAsync(eventLog.read(stream, from, to));
           await onTheWay?.();
           yield* pages;
         },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
-import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
+import type { LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import { askAgain } from '../ask-again.ts';
 import { checkAppend } from '../check-append.ts';
 import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
@@ -9,6 +9,7 @@ import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
+import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { LiveTail } from './live-tail.ts';
 import { LATE_MS } from './patience.ts';
@@ -16,6 +17,8 @@ import { placeOf } from './places.ts';
 import { ask, PAGE_EVENTS_MAX, type Reader, readFirst, readingOf, readStreamPages, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
+
+const LAST = Number.MAX_SAFE_INTEGER as Version;
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
@@ -47,7 +50,8 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
       const { version, position } = stored;
       return { version, position };
     },
-    read: (stream, from) => readStreamPages(reader, stream, from ?? FIRST),
+    read: (stream, from = FIRST, to = LAST) => readStreamPages(reader, stream, { from, to }),
+    find: (stream, id, after) => findBack(reader, stream, { id, after }),
     follow: createFollow(reader, live),
     eventAt: (position) => readEventAt(reader, position),
     head,

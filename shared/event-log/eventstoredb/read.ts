@@ -59,9 +59,18 @@ const readRevisions = async (reader: Reader, stream: string, { from, countMax = 
   return { events, isCut: events.length === countMax || bytes >= PAGE_BYTES_MAX };
 };
 
-export async function* readStreamPages(reader: Reader, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
-  for (let next = from; ; ) {
-    const { events, isCut } = await ask(reader, `a read of ${stream}`, () => readPage(reader, stream, { from: revisionOf(next) }));
+type Versions = { readonly from: Version; readonly to: Version };
+
+export async function* readStreamPages(
+  reader: Reader,
+  stream: StreamName,
+  { from, to }: Versions,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let next = from; next <= to; ) {
+    const countMax = Math.min(PAGE_EVENTS_MAX, to - next + 1);
+    const { events, isCut } = await ask(reader, `a read of ${stream}`, () =>
+      readPage(reader, stream, { from: revisionOf(next), countMax }),
+    );
     const page = events.map((event) => toEvent(event));
     for (const { version } of page) next = following(stream, next, version);
     if (page.length > 0) yield page;

@@ -14,7 +14,7 @@ import { ringLater } from '../ring-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
+import { findEvent, readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -59,7 +59,8 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
-    read: (stream, from) => readStreamPages(readers, stream, from ?? FIRST),
+    read: (stream, from = FIRST, to = VERSION_MAX) => readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version }),
+    find: (stream, id, after) => patiently(() => findEvent(readers, { stream, id, after })),
     follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
     eventAt: (position) => patiently(() => readEventAt(readers, position)),
     head: () => patiently(() => readHead(readers)),
@@ -98,7 +99,7 @@ const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: u
 
 const EXPECT_ANY = -1;
 /** The most that the column holds: no stream is ever at a higher one. */
-const VERSION_MAX = 2 ** 31 - 1;
+const VERSION_MAX = (2 ** 31 - 1) as Version;
 const SEPARATOR = '\u001e';
 
 const APPEND = {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type RecordedEvent, START } from '../event-log.ts';
+import { type Appended, type RecordedEvent, START } from '../event-log.ts';
 import type { LogPage } from '../tail.ts';
 import { patiently } from './patiently.ts';
 
@@ -81,20 +81,39 @@ const READ_STREAM = {
   text: `select position, stream, version, id, type, data, metadata, recorded_at, bytes
     from (
       select *, sum(bytes) over (order by version) - bytes as bytes_before
-      from (select * from event_log.event where stream = $1 and version >= $2 order by version limit ${PAGE_EVENTS_MAX}) next
+      from (
+        select * from event_log.event where stream = $1 and version >= $2 and version <= $3 order by version limit ${PAGE_EVENTS_MAX}
+      ) next
     ) page
     where bytes_before < ${PAGE_BYTES_MAX}
     order by version`,
 };
 
-export async function* readStreamPages(pool: pg.Pool, stream: StreamName, from: Version): AsyncGenerator<readonly RecordedEvent[]> {
-  for (let next: number = from; ; ) {
-    const { rows } = await patiently(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next] }));
+export async function* readStreamPages(
+  pool: pg.Pool,
+  stream: StreamName,
+  { from, to }: { readonly from: Version; readonly to: Version },
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let next: number = from; next <= to; ) {
+    const { rows } = await patiently(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }));
     if (rows.length > 0) yield rows.map(toEvent);
     if (!isCut(rows)) return;
     next += rows.length;
   }
 }
+
+const FIND_EVENT = {
+  name: 'event-log-find-event',
+  text: 'select version, position from event_log.event where id = $1 and stream = $2 and position > $3',
+};
+
+export const findEvent = async (
+  pool: pg.Pool,
+  { stream, id, after }: { readonly stream: StreamName; readonly id: EventId; readonly after: Position },
+): Promise<Appended | undefined> => {
+  const { rows } = await pool.query<Appended>({ ...FIND_EVENT, values: [id, stream, after] });
+  return rows[0];
+};
 
 export const readEventAt = async (pool: pg.Pool, position: Position): Promise<EventId | undefined> => {
   const { rows } = await pool.query<{ id: EventId }>('select id from event_log.event where position = $1', [position]);

@@ -1,0 +1,183 @@
+// Over 200 lines, because it is one list: what of a long stream is read from snapshots, and is the same as without.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import { streamName } from '#shared/events/streams.ts';
+import type { Caller } from '#shared/policy.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import type { Snapshots } from '#shared/snapshots/snapshots.ts';
+import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { untilProjected } from '../../test/engines/projection.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../testing/until.ts';
+import { createPastOpener } from '../as-of/past.ts';
+import { createHistory } from './history.ts';
+
+const LENGTH = 3_000;
+const LIMIT = 20;
+/** What a page and a former state may read: short looks, the stretch after a snapshot, and the page itself. */
+const READ_MAX = 1_700;
+
+let world: ReadWorld;
+let author: Asker;
+let article: number;
+let callers: readonly Caller[];
+beforeAll(async () => {
+  world = await createReadWorld();
+  const [written, reader, admin] = [await world.person('author', 'Ada'), await world.person('reader'), await world.person('admin')];
+  author = written;
+  callers = [as(author.id), as(reader.id, 'reader'), as(admin.id, 'admin')];
+  article = await draftArticle(world.side, author.id, false);
+  const of = { articleId: article, authorId: author.id };
+  await appendMany(
+    streamName('article', article),
+    1,
+    Array.from({ length: LENGTH - 1 }, (_, n) => {
+      if (n % 400 === 250) return { type: 'article.published', data: of };
+      if (n % 400 === 390) return { type: 'article.unpublished', data: of };
+      return { type: 'article.edited', data: { ...of, ...(n === 2_350 ? { body: 'Another body' } : { title: `Title ${n}` }) } };
+    }),
+  );
+}, 60_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const appendMany = async (stream: StreamName, from: number, events: readonly { readonly type: string; readonly data: object }[]) => {
+  const { eventLog, codec } = world.side;
+  const context = { actor: `user:${author.id}`, client: null, request: 'test', correlation: 'test', causation: null } as const;
+  for (let done = 0; done < events.length; done += 500) {
+    const unencoded = events.slice(done, done + 500).map((event) => ({ id: randomUUID() as EventId, event: event as never }));
+    const metadata = { ...context, at: new Date(Date.UTC(2026, 0, 1) + done).toISOString() };
+    await eventLog.append(stream, (from + done) as Version, await codec.encodeAll(stream, metadata, unencoded));
+  }
+  await untilProjected(world.side, 30_000);
+};
+
+const NONE: Snapshots = { find: async () => undefined, save: async () => {}, discard: async () => {}, erasedAmong: async () => new Set() };
+
+/** As a process that has just started, and the number of events that it reads. */
+const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
+  const { side } = world;
+  const seen = { read: 0 };
+  const eventLog: typeof side.eventLog = {
+    ...side.eventLog,
+    async *read(stream, from, to) {
+      for await (const page of side.eventLog.read(stream, from, to)) {
+        seen.read += page.length;
+        yield page;
+      }
+    },
+  };
+  const options = { ...side, eventLog, snapshots, tables: tablesOf(side.domain) };
+  const charge = async () => {};
+  return {
+    seen,
+    page: (caller: Caller, below: number | undefined, of: { kind: string; id: number } = { kind: 'article', id: article }) =>
+      createHistory(options)({ ...of, caller, charge }, { below, above: undefined, isUpward: false, limit: LIMIT }),
+    was: (position: Position, kind: string, id: number) => createPastOpener(options as never)(position, charge).find(kind, id),
+  };
+};
+const foldsOf = async (stream: StreamName) =>
+  (await world.side.pool.query('select fold, count(*) from snapshots.fold where stream = $1 group by fold order by fold', [stream])).rows;
+const eventAt = async (stream: StreamName, version: number) => {
+  const [event] = (await Array.fromAsync(world.side.eventLog.read(stream, version as Version, version as Version))).flat();
+  if (event === undefined) throw new Error(`${stream} has no version ${version}`);
+  return event;
+};
+
+test('a page of a long history says the same, and costs the page, wherever it is', async () => {
+  // The first who asks folds the stream, and leaves snapshots.
+  for (const caller of callers) await freshProcess().page(caller, undefined);
+  await freshProcess().page(as(author.id), 2_353);
+  expect(await foldsOf(streamName('article', article))).toEqual([
+    { fold: 'rights', count: 5 },
+    { fold: 'row', count: 3 },
+  ]);
+  for (const below of [undefined, 2_999, 2_353, 1_540, 1_537, 640, 513, 300, 22, 2])
+    for (const caller of callers) {
+      const { page, seen } = freshProcess();
+      const found = await page(caller, below);
+      expect(found).toEqual(await freshProcess(NONE).page(caller, below));
+      expect(seen.read).toBeLessThan(READ_MAX);
+    }
+});
+
+test('a change of what was last said long before tells what it was', async () => {
+  const { page, seen } = freshProcess();
+  const { entries } = await page(as(author.id), 2_353);
+  expect(entries[0]?.changes).toEqual([{ field: 'body', from: '', to: 'Another body' }]);
+  expect(seen.read).toBeLessThan(READ_MAX);
+});
+
+test('how something was is read from the snapshot before, to the same', async () => {
+  const stream = streamName('article', article);
+  await freshProcess().was((await eventAt(stream, LENGTH)).position, 'article', article);
+  for (const version of [1, 2, 127, 128, 129, 511, 512, 513, 1_024, 1_500, 2_352, LENGTH - 1, LENGTH]) {
+    const { position } = await eventAt(stream, version);
+    const { was, seen } = freshProcess();
+    const found = await was(position, 'article', article);
+    expect(found).toEqual(await freshProcess(NONE).was(position, 'article', article));
+    expect(found.row).toMatchObject({ version });
+    expect(seen.read).toBeLessThan(READ_MAX);
+  }
+});
+
+test('what an operator leaves out changes nothing, though snapshots were made before', async () => {
+  const stream = streamName('article', article);
+  const { position } = await eventAt(stream, 2_600);
+  const body = async () => (await freshProcess().was(position, 'article', article)).row?.body;
+  expect(await body()).toBe('Another body');
+  await world.side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 2352, $2, 'test')`, [
+    stream,
+    (await eventAt(stream, 2_352)).position,
+  ]);
+  expect(await body()).not.toBe('Another body');
+  expect(await freshProcess().page(as(author.id), 2_353)).toEqual(await freshProcess(NONE).page(as(author.id), 2_353));
+  await world.side.pool.query('delete from public.projection_skip');
+  expect(await body()).toBe('Another body');
+});
+
+test('a snapshot of events that the log does not have is not used', async () => {
+  const stream = streamName('article', article);
+  const { position } = await eventAt(stream, 2_700);
+  const expected = await freshProcess(NONE).was(position, 'article', article);
+  const { snapshots } = world.side;
+  const forged: Snapshots = {
+    ...snapshots,
+    async find(of, fold, upTo) {
+      const found = await snapshots.find(of, fold, upTo);
+      return found && { ...found, event: randomUUID() as EventId };
+    },
+  };
+  expect(await freshProcess(forged).was(position, 'article', article)).toEqual(expected);
+  expect(await freshProcess(forged).page(as(author.id), 2_700)).toEqual(await freshProcess(NONE).page(as(author.id), 2_700));
+});
+
+test('of somebody who was erased nothing is left in snapshots, nor told from them', async () => {
+  const person = await world.person('author', 'Grace');
+  const stream = streamName('user', person.id);
+  await appendMany(
+    stream,
+    1,
+    Array.from({ length: 1_500 }, (_, n) => ({ type: 'user.updated', data: { userId: person.id, name: `Grace ${n}` } })),
+  );
+  const { position } = await eventAt(stream, 900);
+  const admin = callers[2] as Caller;
+  const user = { kind: 'user', id: person.id };
+  expect((await freshProcess().was(position, 'user', person.id)).row).toMatchObject({ name: 'Grace 898' });
+  await freshProcess().page(admin, 1_200, user);
+  const kept = async () => (await world.side.pool.query('select from snapshots.fold where $1 = any(persons)', [person.id])).rowCount;
+  expect(await kept()).toBeGreaterThan(0);
+  await world.side.send({ type: 'DeleteUser', userId: person.id }, by(as(person.id)));
+  await until(kept, (count) => count === 0);
+  await untilProjected(world.side);
+  const { was, seen } = freshProcess();
+  const found = await was(position, 'user', person.id);
+  expect(found).toEqual(await freshProcess(NONE).was(position, 'user', person.id));
+  expect(found.row).toMatchObject({ name: null, version: 900 });
+  expect(found.departedAt).toBeDefined();
+  expect(seen.read).toBeGreaterThan(900);
+  // Now without them.
+  const again = freshProcess();
+  expect(await again.was(position, 'user', person.id)).toEqual(found);
+  expect(await freshProcess().page(admin, 1_200, user)).toEqual(await freshProcess(NONE).page(admin, 1_200, user));
+});
