@@ -50,6 +50,15 @@ test('queues a webhook of which there is more, and one that it could not run', a
   expect(queued).toEqual([1, 2]);
 });
 
+test('a run from the queue that another process has already asks for another, if more was planned meanwhile', async () => {
+  const { run, handOver, runOf } = setUp(8);
+  const [planned, not] = [run(idOf(1)), run(idOf(2))];
+  handOver(plannedFor(1));
+  runOf(1).resolve(undefined);
+  runOf(2).resolve(undefined);
+  expect(await Promise.all([planned, not])).toEqual([true, false]);
+});
+
 test('offers what is planned to the run under way, and queues what comes once that has ended', async () => {
   const { handOver, runOf, queued, size } = setUp(8);
   handOver(plannedFor(1));

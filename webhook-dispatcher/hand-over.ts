@@ -17,7 +17,7 @@ export type Own = {
 };
 
 type Dependencies = {
-  /** Runs a webhook; answers whether more could be sent at once, or nothing where it cannot be run now. */
+  /** Runs a webhook; returns whether more could be sent at once, or nothing where it cannot be run now. */
   runOnce(webhookId: WebhookId, own: Own): Promise<{ readonly hasMore: boolean } | undefined>;
   /** To how many webhooks this process sends at once. */
   readonly runsMax: number;
@@ -44,7 +44,9 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dep
     owned.set(webhookId, own);
     try {
       const ended = await runOnce(webhookId, own);
-      return ended && { hasMore: ended.hasMore || own.isAskedAgain };
+      if (ended) return { hasMore: ended.hasMore || own.isAskedAgain };
+      // Another process runs it, and may end before it looks for what was planned meanwhile.
+      return own.offered.length > 0 ? { hasMore: true } : undefined;
     } finally {
       owned.delete(webhookId);
       hasRoom.announce();
@@ -98,4 +100,4 @@ export const offer = (own: Own, planned: PlannedRun): void => {
   else if (!own.run.offer(planned)) own.isAskedAgain = true;
 };
 
-export const NOT_RUN = 'A webhook could not be looked after; it is found in the ledger again.';
+export const NOT_RUN = 'A webhook run could not start; the ledger has its deliveries, and it is retried.';

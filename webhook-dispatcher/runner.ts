@@ -37,7 +37,7 @@ export type RunnerDependencies = {
 };
 
 export type Runner = AsyncDisposable & {
-  /** Sends what is due to a webhook, if nobody else does; answers whether more could be sent at once. */
+  /** Sends what is due to a webhook, if nobody else does; returns whether more could be sent at once. */
   run(webhookId: WebhookId): Promise<boolean>;
   /** Sends what was just planned here, as far as there is room; the rest is for the queue. */
   handOver(planned: PlannedRuns): void;
@@ -49,6 +49,8 @@ export type Runner = AsyncDisposable & {
 /** What a webhook is left with until its next run. */
 type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonly breaker: Breaker };
 
+/** If a claim takes longer, another process may have run the webhook meanwhile. */
+const CLAIM_WITHIN_MS = 50;
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
 /** What is under way when the process stops may end in this time. */
 const END_WITHIN_MS = 4_000;
@@ -79,7 +81,9 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       { claimedAtMs, isPlanned: own.isPlanned },
     );
     own.run = run;
-    for (const planned of own.offered) offer(own, planned);
+    // Another process may have sent what was planned before, and failed: then only the ledger knows when it is retried.
+    const isLate = performance.now() - claimedAtMs > CLAIM_WITHIN_MS;
+    for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
     const { ending, ...left } = await run.work().finally(() => running.delete(run));

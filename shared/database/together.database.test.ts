@@ -45,6 +45,18 @@ test('each statement has its own answer, prepared or not', async () => {
   expect(await send([])).toEqual([]);
 });
 
+test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection well', async () => {
+  const twice = prepared('select $1::integer as value', [1]);
+  expect(await send([twice, { ...twice, values: [2] }])).toMatchObject([{ rows: [{ value: 1 }] }, { rows: [{ value: 2 }] }]);
+  const unwritable = {
+    toPostgres: () => {
+      throw new RangeError('no value');
+    },
+  };
+  await expect(send([note(1), { text: 'select $1::text', values: [unwritable] }])).rejects.toThrow('no value');
+  expect(await send([twice])).toMatchObject([{ rows: [{ value: 1 }] }]);
+});
+
 test('nothing after a failure is done, and nothing before it, without a transaction either', async () => {
   await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({ code: '22012' });
   expect(await noted()).toEqual([]);

@@ -38,7 +38,7 @@ export const collect = async (work: (sender: Sender) => Promise<unknown>): Promi
 
 /**
  * Sends several statements at once, which costs one round trip. The server runs them in their order, and none after one that fails: that
- * failure is thrown. Through a pooler they are sent one after the other.
+ * failure is thrown. Through a pooler they are sent one after the other, so that outside of a transaction those before the failure stay.
  */
 export const sendTogether = async (connection: Connection, statements: readonly Statement[]): Promise<readonly Answer[]> => {
   if (statements.length === 0) return [];
@@ -54,10 +54,14 @@ const sendInTurn = async (connection: Connection, statements: readonly Statement
   return answers;
 };
 
+type Limited = { readonly connectionParameters: { readonly query_timeout?: number | string | false } };
+
 /** The driver sends a `Sync` after each statement. With a single one at the end, the server skips all statements after a failure. */
 class Together {
   /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
+  /** The driver gives up after it, as after so many statements sent one by one. */
+  query_timeout: number | undefined = undefined;
   readonly #statements: readonly Statement[];
   readonly #answers: Answer[] = [];
   #columns: readonly Column[] = [];
@@ -78,18 +82,34 @@ class Together {
 
   runOn(connection: Connection): Promise<readonly Answer[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
+    this.query_timeout =
+      Number((connection as unknown as Limited).connectionParameters.query_timeout) * this.#statements.length || undefined;
     this.callback = (error, answers) => (answers === undefined ? reject(error) : resolve(answers));
     connection.query(this);
     return promise;
   }
 
   submit(given: pg.Connection): Error | null {
-    const connection = given as Wire;
+    try {
+      // Before anything is sent: a value that cannot be written throws.
+      this.#send(
+        given as Wire,
+        this.#statements.map(({ values = [] }) => values.map(prepareValue)),
+      );
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  #send(connection: Wire, values: readonly (readonly unknown[])[]): void {
+    const parsed = new Set<string>();
     connection.stream.cork();
     try {
-      for (const { name = '', text, values = [] } of this.#statements) {
-        if (name === '' || connection.parsedStatements[name] === undefined) connection.parse({ name, text });
-        connection.bind({ statement: name, values, valueMapper: prepareValue });
+      for (const [index, { name = '', text }] of this.#statements.entries()) {
+        if (name === '' || (connection.parsedStatements[name] === undefined && !parsed.has(name))) connection.parse({ name, text });
+        parsed.add(name);
+        connection.bind({ statement: name, values: values[index] ?? [], valueMapper: (value) => value });
         connection.describe({ type: 'P' });
         connection.execute({});
       }
@@ -97,7 +117,6 @@ class Together {
     } finally {
       connection.stream.uncork();
     }
-    return null;
   }
 
   handleRowDescription({ fields }: Description): void {
