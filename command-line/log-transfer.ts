@@ -13,6 +13,7 @@ import { exportLog } from '../audit/export/export-log.ts';
 import { importLog } from '../audit/export/import-log.ts';
 import { demandSigner, openExport } from '../audit/export/read-export.ts';
 import { demandStopped, switchLog } from '../audit/export/switch-log.ts';
+import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
 import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
 import { writeQuiet } from '../webhook-dispatcher/ledger/quiet.ts';
 import type { Command, Given } from './command.ts';
@@ -165,6 +166,7 @@ export const logCopy: Command = {
       return;
     }
     await migrateAudit(pool);
+    await migrateProcessManager(pool);
     await demandSameEnd(source, copied.upTo);
     await switchLog(pool, { from: source.identity, to: target.identity }, movedBetween(source, target));
     await terminal.write('The database belongs to the copy now. Set EVENT_LOG_URL to what --to names, wherever Annals runs, and start it.');

@@ -5,7 +5,7 @@ import { ABSENT } from '#kernel/decide/state.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
@@ -75,7 +75,7 @@ const foldings: Readonly<Record<Fold['fold'], CreateFolding>> = {
 const checkStream = async (proving: Proving, stream: StreamName, { fold, take, state }: Folding): Promise<void> => {
   const { eventLog, codec, pause } = proving.verification;
   const kept = await keptOf(proving, stream, fold);
-  const last = Math.max(...kept.keys());
+  const last = [...kept.keys()].reduce((one, other) => (other > one ? other : one), START);
   let beganMs = performance.now();
   if (kept.size > 0)
     for await (const page of eventLog.read(stream)) {
