@@ -169,7 +169,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(await page.getByLabel('Tags').inputValue()).toBe('new');
       await page.getByText('You have both changed the fields that are marked below.').waitFor();
       await look('conflict');
-      await press('Save over it');
+      await press('Overwrite');
       await heading('Mine');
       const { body } = await ask('GET', `/articles/${id}`, { token: author.token });
       expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
@@ -212,8 +212,8 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.locator('.drop').dispatchEvent('drop', { dataTransfer: file });
       await page.getByRole('img', { name: 'Cover' }).waitFor();
       await hands.look('picture');
-      await hands.press('Take the cover away');
-      await page.getByText('Give the cover').waitFor();
+      await hands.press('Remove cover');
+      await page.getByText('Upload cover').waitFor();
     });
 
     test('one command is given to many at once', { timeout: TEST_MS }, async () => {

@@ -14,6 +14,8 @@ type Sent = {
   readonly file?: Blob | undefined;
   /** The entity tag of what is changed: refused if somebody has changed it meanwhile. */
   readonly ifMatch?: string | undefined;
+  /** The same for the same request sent again: it is carried out once. */
+  readonly key?: string | undefined;
 };
 
 /** The interface that everybody has, asked as whoever has signed in. Every failure is an `ApiProblem`. */
@@ -59,9 +61,14 @@ export const openApi = (session: Session): Api => {
       const headers = { accept, ...after };
       return answerOf(await ask(path, { headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
     },
-    send: async (method, path, { body, file, ifMatch } = {}) => {
+    send: async (method, path, { body, file, ifMatch, key } = {}) => {
       const init = write(method, body);
-      const headers = { ...init.headers, ...(file && { 'content-type': file.type }), ...(ifMatch && { 'if-match': ifMatch }) };
+      const headers = {
+        ...init.headers,
+        ...(file && { 'content-type': file.type }),
+        ...(ifMatch && { 'if-match': ifMatch }),
+        ...(key && { 'idempotency-key': key }),
+      };
       const response = await ask(path, { ...init, headers, ...(file && { body: file }) });
       const cursor = response.headers.get('consistency-token');
       if (cursor !== null) written = { cursor, untilMs: Date.now() + READ_WITHIN_MS };

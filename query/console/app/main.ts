@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { render, type VNode } from 'preact';
 import { openApi } from './api.ts';
 import { readDomain } from './data/domain.ts';
 import { html } from './html.ts';
@@ -13,13 +13,19 @@ const start = async (root: HTMLElement, facts: SignInFacts, declared: string): P
     case 'leaving':
       return;
     case 'signed-in':
-      return render(
-        html`<${Shell} api=${openApi(entrance.session)} session=${entrance.session} domain=${await readDomain(declared)} />`,
-        root,
-      );
+      return render(await openShell(entrance, declared), root);
     case 'signed-out':
     case 'failed':
       return render(html`<${Threshold} entrance=${entrance} />`, root);
+  }
+};
+
+/** The declaration may be missing: during an upgrade, a replica of another release may be asked for it. */
+const openShell = async ({ session }: Extract<Entrance, { kind: 'signed-in' }>, declared: string): Promise<VNode> => {
+  try {
+    return html`<${Shell} api=${openApi(session)} session=${session} domain=${await readDomain(declared)} />`;
+  } catch (error) {
+    return html`<${Threshold} entrance=${{ kind: 'failed', error }} />`;
   }
 };
 

@@ -35,7 +35,7 @@ export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
 };
 
 const ADVICE: Readonly<Record<string, string>> = {
-  unreachable: 'Look whether you are connected, and whether the server runs. This page tries again by itself.',
+  unreachable: 'Check your connection, and whether the server runs.',
   forbidden: 'Your role does not allow this. Ask an administrator, or sign in as another person.',
   version_mismatch: 'Somebody has changed it meanwhile. Look at what it is now, and try again.',
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',

@@ -82,7 +82,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
       </div>
     </header>
-    ${me && html`<${Sections} section=${section === 'data' ? place.parameters.kind : section} isAdmin=${isAdmin} />`}
+    ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind}` : section} isAdmin=${isAdmin} />`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
       ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${page} key=${place.view + Object.values(place.parameters).join('/')} place=${place} /><//>` : html`<${NotForYou} me=${me} />`)}
@@ -102,7 +102,7 @@ const Sections = ({ section, isAdmin }: SectionsOptions) => {
     html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
   return html`<nav aria-label="Sections">
     <p><a href="/console/data">Data</a></p>
-    <ul>${kinds.filter(({ list }) => list.path !== undefined).map((kind) => link(kind.path, kind.plural, pageOf(kind)))}</ul>
+    <ul>${kinds.filter(({ list }) => list.path !== undefined).map((kind) => link(`data/${kind.path}`, kind.plural, pageOf(kind)))}</ul>
     ${isAdmin && html`<p>Installation</p><ul>${SECTIONS.map(([name, label, href]) => link(name, label, href))}</ul>`}
   </nav>`;
 };
@@ -117,5 +117,4 @@ const NotForYou = ({ me }: { readonly me: Me }) => html`
   -H 'Content-Type: application/json' -d '{"role":"admin"}'`}</code></pre>
 `;
 
-const Unknown = () =>
-  html`<${Heading} title="There is nothing here" /><p>The address may be misspelt. <a href="/console">Go to the overview.</a></p>`;
+const Unknown = () => html`<${Heading} title="There is nothing here" /><p>Check the address. <a href="/console">Go to the overview</a></p>`;

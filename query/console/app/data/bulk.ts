@@ -34,7 +34,7 @@ export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
       for (const item of items) {
         const link = item._links[rel];
         await api
-          .send(link?.method ?? 'POST', link?.href ?? '')
+          .send(link?.method ?? 'POST', link?.href ?? '', { ifMatch: '*' })
           .catch((error: unknown) => void failed.push({ item, reason: factsOf(error).detail ?? factsOf(error).title }));
       }
       setFailures(failed);
@@ -55,8 +55,8 @@ export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
           act=${run(command, items)}
         ><ul class="named">${items.map((item) => html`<li dir="auto">${titleOf(kind, item)}</li>`)}</ul><//>`,
       )}
-      ${chosen.length > 0 && commands.length === 0 && html`<span class="soft">Nothing can be done with them at once.</span>`}
-      ${chosen.length > 0 && html`<button type="button" class="quiet" onClick=${clear}>Choose none</button>`}
+      ${chosen.length > 0 && commands.length === 0 && html`<span class="soft">No command applies to all of them.</span>`}
+      ${chosen.length > 0 && html`<button type="button" class="quiet" onClick=${clear}>Clear selection</button>`}
     </div>
     ${
       failures.length > 0 &&

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../api.ts';
@@ -80,17 +80,22 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   const rawOfItem = (of: Item | undefined) => rawOfAll(fields, isEdit ? of : undefined);
   const [base, setBase] = useState(() => ({ raw: rawOfItem(item), etag }));
   const [raw, setRaw] = useState<Raw>(base.raw);
+  // What is typed while others’ change is read must not be lost.
+  const typed = useRef(raw);
+  typed.current = raw;
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();
   const [isSaving, setSaving] = useState(false);
-  const look = async () => {
+  /** Returns whether somebody has changed the item. */
+  const look = async (): Promise<boolean> => {
     const now = await api.get<Item>(path);
-    if (versionOf(now.etag) <= versionOf(base.etag)) return;
+    if (versionOf(now.etag) <= versionOf(base.etag)) return false;
     const entries = await entriesSince(api, `/${kind.path}/${encodeURIComponent(id)}`, versionOf(base.etag));
     const theirs = rawOfItem(now.body);
-    const met = meet(fields, { before: base.raw, mine: raw, theirs });
+    const met = meet(fields, { before: base.raw, mine: typed.current, theirs }, meanwhile?.conflicts);
     setBase({ raw: theirs, etag: now.etag });
     setRaw(met.raw);
     setMeanwhile((before) => ({ theirs, entries: [...entries, ...(before?.entries ?? [])], conflicts: met.conflicts }));
+    return true;
   };
   useChanges(`subject=${kind.name}-${encodeURIComponent(id)}`, () => isSaving || void look().catch(() => undefined));
   useEffect(() => {
@@ -104,11 +109,11 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     if (isEdit && Object.keys(body).length === 0) return go(back);
     setSaving(true);
     try {
-      await api.send(link.method ?? 'POST', link.href, { body, ifMatch: base.etag });
+      // A tag without a version, of an item that may not be read whole, matches none.
+      await api.send(link.method ?? 'POST', link.href, { body, ifMatch: versionOf(base.etag) > 0 ? base.etag : undefined });
       go(back);
     } catch (error) {
-      if (!(error instanceof ApiProblem && error.facts.status === 412)) throw error;
-      await look();
+      if (!(error instanceof ApiProblem && error.facts.status === 412) || !(await look())) throw error;
     } finally {
       setSaving(false);
     }
@@ -125,7 +130,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   };
   return html`<${Form}
     fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} back=${back} remarks=${remarks}
-    doing=${isEdit ? (meanwhile ? 'Save over it' : 'Save') : command.title}
+    doing=${isEdit ? (meanwhile ? 'Overwrite' : 'Save') : command.title}
   >${meanwhile && html`<${Notice} kind=${kind} meanwhile=${meanwhile} />`}<//>`;
 };
 
@@ -156,6 +161,6 @@ const Notice = ({ kind, meanwhile: { entries, conflicts } }: NoticeOptions) => h
 type TheirsOptions = { readonly value: string | boolean | undefined; readonly take: (value: string | boolean) => void };
 
 const Theirs = ({ value = '', take }: TheirsOptions) => html`<div class="theirs">
-  <p><span class="soft">It is now:</span> <bdi>${value === '' ? '–' : String(value)}</bdi></p>
-  <button type="button" class="quiet" onClick=${() => take(value)}>Take this</button>
+  <p><span class="soft">Current value:</span> <bdi>${value === '' ? '–' : String(value)}</bdi></p>
+  <button type="button" class="quiet" onClick=${() => take(value)}>Use this</button>
 </div>`;

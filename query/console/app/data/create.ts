@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
 import { useApi } from '../asking.ts';
 import { html } from '../html.ts';
@@ -62,8 +62,10 @@ const Creation = ({ command, path, back, then }: CreationOptions) => {
   const all = fieldsToFill(command.form);
   const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
   const [raw, setRaw] = useState<Raw>(() => rawOfAll(fields, undefined));
+  // Whoever presses again after an answer was lost has made it once.
+  const key = useMemo(() => crypto.randomUUID(), [raw]);
   const send = async () => {
-    const { body } = await api.send<{ readonly id: number }>('POST', path, { body: bodyOf(fields, raw) });
+    const { body } = await api.send<{ readonly id: number }>('POST', path, { body: bodyOf(fields, raw), key });
     go(then(body.id));
   };
   return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;

@@ -25,7 +25,7 @@ const FIELDS = [
 test('a new form has the defaults, and sends what is filled in', () => {
   const raw = rawOfAll(FIELDS, undefined);
   expect(raw).toEqual({ title: '', note: '', size: '', words: '', open: true, ownerId: '' });
-  expect(bodyOf(FIELDS, { ...raw, title: 'One', size: '3', words: 'a, b ,', ownerId: '7' })).toEqual({
+  expect(bodyOf(FIELDS, { ...raw, title: 'One', size: '3', words: 'a\n b \n', ownerId: '7' })).toEqual({
     title: 'One',
     note: null,
     size: 3,
@@ -56,6 +56,21 @@ test('what only others have changed is taken over, and what both have is a confl
     raw: { ...before, title: 'Mine', note: 'Same', size: '9' },
     conflicts: ['title'],
   });
+});
+
+test('a conflict stays until both agree, whatever others change meanwhile', () => {
+  const before = rawOfAll(FIELDS, { ...ITEM, title: 'Theirs' });
+  const mine = { ...before, title: 'Mine' };
+  expect(meet(FIELDS, { before, mine, theirs: { ...before, words: 'b' } }, ['title'])).toEqual({
+    raw: { ...mine, words: 'b' },
+    conflicts: ['title'],
+  });
+  expect(meet(FIELDS, { before, mine, theirs: { ...before, title: 'Mine' } }, ['title']).conflicts).toEqual([]);
+});
+
+test('what is no number is sent as it is, and values of a set may have commas', () => {
+  const before = rawOfAll(FIELDS, ITEM);
+  expect(changesOf(FIELDS, before, { ...before, ownerId: 'Ada', words: 'a, b\nc' })).toEqual({ ownerId: 'Ada', words: ['a, b', 'c'] });
 });
 
 test('what is wrong with a field is said at it, and the rest of the form', () => {

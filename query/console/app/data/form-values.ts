@@ -17,7 +17,7 @@ const rawOf = (field: FormFieldFacts, item: Readonly<Record<string, unknown>> | 
   const value = label !== undefined && typeof shown === 'object' && shown !== null ? (shown as { readonly id: number }).id : shown;
   if (type === 'boolean') return value === true;
   if (value === undefined || value === null) return '';
-  return Array.isArray(value) ? value.join(', ') : String(value);
+  return Array.isArray(value) ? value.join('\n') : String(value);
 };
 
 export const rawOfAll = (fields: readonly FormFieldFacts[], item: Readonly<Record<string, unknown>> | undefined): Raw =>
@@ -29,12 +29,13 @@ const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
   if (typeof raw === 'boolean') return raw;
   if (type === 'set')
     return raw
-      .split(',')
+      .split('\n')
       .map((word) => word.trim())
       .filter((word) => word !== '');
   if (raw === '' && isNullable) return null;
   if (raw === '' && (isChosen(field) || type === 'integer' || type === 'date' || !field.isRequired)) return undefined;
-  return type === 'integer' || type === 'ref' ? Number(raw) : raw;
+  // What is no number is refused by the server, at its field.
+  return (type === 'integer' || type === 'ref') && !Number.isNaN(Number(raw)) ? Number(raw) : raw;
 };
 
 /** All of a form; what is left out has its default. */
@@ -56,15 +57,19 @@ export const changesOf = (fields: readonly FormFieldFacts[], before: Raw, raw: R
 
 export type Met = { readonly raw: Raw; readonly conflicts: readonly string[] };
 
-/** What two have changed from the same: what only the other has changed is taken over, what both have is a conflict. */
+/**
+ * What two have changed from the same: what only the other has changed is taken over, what both have is a conflict. One of before stays
+ * until the two agree.
+ */
 export const meet = (
   fields: readonly FormFieldFacts[],
   { before, mine, theirs }: Readonly<Record<'before' | 'mine' | 'theirs', Raw>>,
+  unresolved: readonly string[] = [],
 ): Met => {
   const isMine = (wire: string) => mine[wire] !== before[wire];
   const conflicts = fields
     .map(({ wire }) => wire)
-    .filter((wire) => isMine(wire) && theirs[wire] !== before[wire] && theirs[wire] !== mine[wire]);
+    .filter((wire) => isMine(wire) && theirs[wire] !== mine[wire] && (theirs[wire] !== before[wire] || unresolved.includes(wire)));
   return { raw: Object.fromEntries(fields.map(({ wire }) => [wire, (isMine(wire) ? mine[wire] : theirs[wire]) ?? ''])), conflicts };
 };
 

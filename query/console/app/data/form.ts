@@ -89,7 +89,7 @@ const Field = ({ field, value, error, remark, change }: FieldOptions) => {
 
 const hintOf = ({ says, type, means = {} }: FormFieldFacts): string | undefined => {
   const words = Object.entries(means).map(([word, text]) => `${wordText(word)}: ${text}`);
-  if (type === 'set') return `${says ?? ''} With commas between them.`.trim();
+  if (type === 'set') return `${says ?? ''} One per line.`.trim();
   return [says, ...words].filter(Boolean).join(' ') || undefined;
 };
 
@@ -102,7 +102,7 @@ type ControlOptions = {
 
 const Control = ({ field, value, shared, change }: ControlOptions) => {
   const { type, hasLines, values, isRequired, isNullable, schema } = field;
-  const onInput = (event: Event) => change((event.currentTarget as HTMLInputElement).value);
+  const onInput = (event: Event) => change(enteredIn(event.currentTarget as HTMLInputElement));
   const all = { ...shared, value, onInput, required: isRequired };
   if (type === 'ref') return html`<${ReferenceControl} field=${field} all=${all} value=${value} change=${change} />`;
   if (values !== undefined)
@@ -110,14 +110,17 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
       ${(value === '' || isNullable) && html`<option value="" selected=${value === ''}>${isNullable ? 'None' : 'Choose …'}</option>`}
       ${values.map((word) => html`<option value=${word} selected=${word === value}>${wordText(word)}</option>`)}
     </select>`;
-  if (hasLines)
-    return html`<textarea ...${all} dir="auto" rows=${Math.min(Math.max(value.split('\n').length + 1, 5), 24)} maxlength=${schema.maxLength}></textarea>`;
+  if (hasLines || type === 'set')
+    return html`<textarea ...${all} dir="auto" rows=${Math.min(Math.max(value.split('\n').length + 1, type === 'set' ? 3 : 5), 24)} maxlength=${type === 'set' ? undefined : schema.maxLength}></textarea>`;
   if (type === 'integer')
     return html`<input type="number" inputmode="numeric" step="1" min=${schema.minimum} max=${schema.maximum} ...${all} />`;
   if (type === 'date') return html`<input type="date" ...${all} />`;
   const isMail = schema.format === 'email';
   return html`<input type=${isMail ? 'email' : 'text'} dir="auto" autocomplete="off" maxlength=${schema.maxLength} ...${all} />`;
 };
+
+/** Where the browser reads no number or date, it says that there is nothing: the server must not take that for nothing. */
+const enteredIn = ({ value, validity }: HTMLInputElement): string => (validity.badInput ? 'invalid' : value);
 
 const OPTIONS_MAX = 100;
 

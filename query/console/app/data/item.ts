@@ -111,7 +111,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
     <aside aria-label="About it">
       <dl class="facts stacked">
         ${facts.map((field) => html`<div><dt>${field.title}</dt><dd>${field.type === 'states' ? html`<${Chip} field=${field} value=${String(item[field.name])} />` : html`<${Value} field=${field} value=${item[field.name]} links=${item._links} />`}</dd></div>`)}
-        <div><dt>Number</dt><dd>${item.id}</dd></div>
+        <div><dt>Id</dt><dd>${item.id}</dd></div>
         ${typeof item.createdAt === 'string' && html`<div><dt>Created</dt><dd><${Time} at=${item.createdAt} short /></dd></div>`}
         ${typeof item.updatedAt === 'string' && html`<div><dt>Changed</dt><dd><${Time} at=${item.updatedAt} short /></dd></div>`}
       </dl>
@@ -131,12 +131,12 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
     seen.current = item;
   }, [item, reload]);
   return html`<h2>History</h2>
-    ${entries?.length === 0 && html`<p class="soft">You may know of nothing that has happened to it.</p>`}
+    ${entries?.length === 0 && html`<p class="soft">There are no events that you may see.</p>`}
     <ol class="latest">${entries?.map(
       (entry) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
         <br /><span class="soft"><${Doer} actor=${entry.actor} />, <${Time} at=${entry.at} clock short /></span></li>`,
     )}</ol>
-    <p><a href=${historyOf(kind, item)}>The whole history</a></p>`;
+    <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };
 
 /** What a state became is told by the event, and of what is new all fields are. */

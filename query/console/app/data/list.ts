@@ -66,7 +66,7 @@ const pick = (): void => document.activeElement?.closest('tr')?.querySelector<HT
 const Nothing = ({ kind, isNarrowed }: { readonly kind: KindFacts; readonly isNarrowed: boolean }) => html`<div class="empty">
   ${
     isNarrowed
-      ? html`<p>Nothing fits. <a href=${pageOf(kind)}>Show all ${kind.plural.toLowerCase()}.</a></p>`
+      ? html`<p>No items match. <a href=${pageOf(kind)}>Show all ${kind.plural.toLowerCase()}.</a></p>`
       : html`<p>There are no ${kind.plural.toLowerCase()} that you may read.</p>`
   }</div>`;
 

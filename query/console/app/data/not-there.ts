@@ -2,4 +2,4 @@ import { html } from '../html.ts';
 import { Heading } from '../parts.ts';
 
 export const NotThere = () =>
-  html`<${Heading} title="There is nothing here" /><p>The address may be misspelt. <a href="/console/data">Go to the data.</a></p>`;
+  html`<${Heading} title="There is nothing here" /><p>Check the address. <a href="/console/data">Go to the data</a></p>`;

@@ -14,7 +14,7 @@ type UploadOptions = {
   readonly isSmall?: boolean;
 };
 
-/** A picture is dropped here, or chosen; there may be one to take away. */
+/** Uploads a picture by drag and drop or by the file dialog, and removes it. */
 export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = false }: UploadOptions) => {
   const api = useApi();
   const [isOver, setOver] = useState(false);
@@ -50,9 +50,9 @@ export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = fa
   };
   const name = title.toLowerCase();
   return html`<div class=${`drop ${isSmall ? 'small' : ''} ${isOver ? 'over' : ''}`} onDragEnter=${over(true)} onDragOver=${over(true)} onDragLeave=${over(false)} onDrop=${drop}>
-    <label class=${`button ${isSmall ? 'quiet' : ''}`} aria-disabled=${isBusy}>${removed ? 'Replace' : 'Give'} the ${name}<input type="file" class="unseen" accept="image/*" onChange=${choose} /></label>
+    <label class=${`button ${isSmall ? 'quiet' : ''}`} aria-disabled=${isBusy}>${removed ? 'Replace' : 'Upload'} ${name}<input type="file" class="unseen" accept="image/*" onChange=${choose} /></label>
     ${!isSmall && html`<span class="soft">${isBusy ? 'Just a moment …' : 'or drop a picture here'}</span>`}
-    ${removed?.method && html`<button type="button" class=${isSmall ? 'quiet' : ''} onClick=${() => send(removed.method ?? 'DELETE', removed.href)}>Take the ${name} away</button>`}
+    ${removed?.method && html`<button type="button" class=${isSmall ? 'quiet' : ''} onClick=${() => send(removed.method ?? 'DELETE', removed.href)}>Remove ${name}</button>`}
     ${problem && html`<${Problem} problem=${problem} />`}
   </div>`;
 };

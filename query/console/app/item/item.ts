@@ -167,7 +167,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
   </li>`;
 };
 
-const NAMES: Readonly<Record<string, string>> = { id: 'Number', createdAt: 'Created', updatedAt: 'Changed' };
+const NAMES: Readonly<Record<string, string>> = { id: 'Id', createdAt: 'Created', updatedAt: 'Changed' };
 
 /** What an item was, field by field; links are for programs. */
 const Fields = ({ kind, item }: { readonly kind: KindFacts | undefined; readonly item: Item | undefined }) =>

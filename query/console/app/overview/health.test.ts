@@ -57,6 +57,12 @@ test.each([
     'bad',
     /does not run in any process/,
   ],
+  [
+    'a lag is unknown',
+    { followers: [{ name: 'chain', cursor: null, behindSeconds: null, isRunning: true }] },
+    'warn',
+    /^The lag of chain is unknown/,
+  ],
   ['deliveries were given up', { webhooks: { ...well.webhooks, dead: 2 } }, 'warn', /^2 webhook deliveries used up all attempts/],
   [
     'an endpoint fails',

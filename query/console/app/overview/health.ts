@@ -104,7 +104,8 @@ export const findingsOf = (seen: Seen): readonly Finding[] =>
   CHECKS.flatMap(({ find }) => find(seen)).toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 
 const lagOf = ({ name, behindSeconds, isRunning }: OperationsStatus['followers'][number]): readonly Finding[] => {
-  if (behindSeconds === null || behindSeconds <= LAG_WARN_S) return [];
+  if (behindSeconds === null) return isRunning ? [{ tone: 'warn', text: `The lag of ${name} is unknown.` }] : [];
+  if (behindSeconds <= LAG_WARN_S) return [];
   if (!isRunning) return [{ tone: 'bad', text: `${name} does not run in any process: start one. Its lag is ${spanText(behindSeconds)}.` }];
   return [{ tone: 'warn', text: `${name} lags by ${spanText(behindSeconds)}.` }];
 };

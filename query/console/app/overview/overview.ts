@@ -36,7 +36,7 @@ export const Overview = () => {
     <//>
     <div class="now">
       <${Whole} asked=${status} show=${(body: OperationsStatus) => html`
-        <${Whole} asked=${audit} show=${(proof: AuditStatus) => html`<${Health} status=${body} audit=${proof} />`} />
+        ${status.problem === undefined && html`<${Whole} asked=${audit} show=${(proof: AuditStatus) => html`<${Health} status=${body} audit=${proof} />`} />`}
         <${Tiles} status=${body} />`} />
     </div>
     <div class="bar" role="group" aria-label="Span of the plots">
@@ -73,7 +73,7 @@ const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: Opera
     <div><dt>Webhooks enabled</dt><dd><a href="/console/webhooks">${countText(webhooks.enabled)} of ${countText(webhooks.endpoints)}</a></dd></div>
     <div><dt>Read model</dt><dd>${bytesText(readModel.bytes)}</dd></div>
   </dl>
-  <p class="soft">As of <${Time} at=${at} clock />. ${readModel.skipped > 0 ? `${plural(readModel.skipped, 'event was', 'events were')} left out for good by operators.` : ''}</p>`;
+  <p class="soft">As of <${Time} at=${at} clock />. ${readModel.skipped > 0 ? `Operators have skipped ${plural(readModel.skipped, 'event')}.` : ''}</p>`;
 
 type Samples = OperationsSamples['samples'];
 
