@@ -14,7 +14,7 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     },
     followers: [{ name: 'projector', cursor: '6f9619ff-15o', behindSeconds: 0, isRunning: true }],
     consequences: { parked: 0, skipped: 0, oldestSeconds: null },
-    webhooks: { endpoints: 3, enabled: 2, due: 4, dead: 0 },
+    webhooks: { endpoints: 3, enabled: 2, due: 4, dead: 0, failing: 1, failingSince: AT },
     _links: { self: { href: '/operations' }, verify: { href: '/audit/verifications', method: 'POST' } },
   },
   OperationsSamples: {

@@ -57,7 +57,7 @@ const OperationsStatus = z
       enabled: count,
       due: count.meta({ description: 'Deliveries that wait for their first or next attempt, up to 100,000.' }),
       dead: count.meta({ description: 'Deliveries that were given up, up to 100,000.' }),
-      failing: count.meta({ description: 'Enabled webhooks whose last attempt failed.' }),
+      failing: count.meta({ description: 'Webhooks whose last attempt failed, those that were disabled for it included.' }),
       failingSince: timestamp.nullable().meta({ description: 'When the first of them began to fail; null if none fails.' }),
     }),
     _links: Links,

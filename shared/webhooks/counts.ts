@@ -1,4 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /** Counting goes so far, so that it costs the same however many there are. */
 const COUNTED_MAX = 100_000;
@@ -18,12 +19,16 @@ export type WebhookCounts = {
   readonly enabled: number;
   readonly due: number;
   readonly dead: number;
-  /** Enabled endpoints whose last attempt failed, and since when the first of them fails. */
+  /** Endpoints whose last attempt failed, those that were disabled for it included, and since when the first of them fails. */
   readonly failing: number;
   readonly failingSince: Date | null;
 };
 
 const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null };
+
+/** An owner who disables a webhook knows of it; one that was disabled because it failed still needs somebody. */
+const FAILING = `(e.status = 'enabled' and failing_since is not null or e.status <> 'deleted' and exists (
+         select from ${LIVE_SCHEMA}.webhooks w where w.id = e.webhook_id and w.disabled_reason in ('failing', 'gone')))`;
 
 /** Of all webhooks, as far as they are planned for. */
 export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
@@ -32,8 +37,8 @@ export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
     `select
        (select count(*) from webhook_ledger.endpoint where status <> 'deleted') as endpoints,
        (select count(*) from webhook_ledger.endpoint where status = 'enabled') as enabled,
-       (select count(*) from webhook_ledger.endpoint where status = 'enabled' and failing_since is not null) as failing,
-       (select min(failing_since) from webhook_ledger.endpoint where status = 'enabled') as "failingSince",
+       (select count(*) from webhook_ledger.endpoint e where ${FAILING}) as failing,
+       (select min(failing_since) from webhook_ledger.endpoint e where ${FAILING}) as "failingSince",
        (select count(*) from (select from webhook_ledger.delivery where state = 'dead' limit ${COUNTED_MAX}) counted) as dead`,
   );
   return { ...NONE, ...rows[0], due: await countDue(pool) };
