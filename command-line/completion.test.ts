@@ -28,6 +28,7 @@ test.each([
   [['lo'], ['log']],
   [['log', 's'], ['show']],
   [['help', 'log', 't'], ['tail']],
+  [['help', 'lo'], ['log']],
   [['log', 'tail', '--fo'], ['--follow']],
   [['log', 'tail', '--from', '3', '--fo'], ['--follow']],
   [['timers', '--j'], ['--json']],

@@ -13,13 +13,10 @@ const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string
 /** @param commands all that there are, this one included, in the words of a domain */
 export const completion = (commands: (domain: Domain) => readonly Completed[]): Command => ({
   name: 'completion',
-  summary: 'Prints a completion script for bash, zsh or fish.',
+  summary: 'Prints a completion script for bash, zsh or fish. Use npm run -s, so that npm prints nothing else.',
   positionals: ['<shell>'],
   options: {},
-  examples: [
-    'completion bash > ~/.local/share/bash-completion/completions/annals',
-    'completion fish > ~/.config/fish/completions/annals.fish',
-  ],
+  examples: ['completion bash', 'completion fish'],
   run: ({ positionals: [shell = ''] }, terminal) => {
     const script = SHELLS[shell];
     if (script === undefined) throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, and is “${shell}”`);
@@ -49,7 +46,8 @@ const bashScript = (commands: readonly Completed[]): string => {
   return `# ${PROGRAM} completion
 _${PROGRAM}() {
   local before="\${COMP_WORDS[*]:1:COMP_CWORD-1}" next=""
-  case "\${before#help }" in
+  before="\${before#help}"
+  case "\${before# }" in
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))

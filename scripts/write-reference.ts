@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: the sections of the page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
-import { settingsTable } from '#shared/process/settings.ts';
+import { secretSettings, settingsTable } from '#shared/process/settings.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 
 /**
@@ -272,7 +272,7 @@ const code = (text: string): string => `\`${text}\``;
 export const settingsPage = (): string => `# Settings
 
 All settings are environment variables. Each has a default, except where production requires a value. A wrong value stops the start with one sentence that says what is expected.
-Settings that hold secrets (\`MASTER_KEY\`, \`CLIENT_CERT_SECRET\`, \`MAIL_URL\` and the URLs of engines) can also be read from a file: \`MASTER_KEY_FILE=/run/secrets/master_key\`.
+These settings hold secrets, and can also be read from a file (\`MASTER_KEY_FILE=/run/secrets/master_key\`): ${secretSettings().map(code).join(', ')}.
 \`npm run annals -- settings\` prints this table. \`npm run reference\` writes this page: do not edit it.
 
 ${settingsTable()}

@@ -20,8 +20,8 @@ const KERNEL: Readonly<Record<string, ScopeWords>> = {
   },
   'manage:clients': { described: 'Manage applications', asked: 'Register, change and delete applications' },
   'manage:operations': {
-    described: 'Give orders to the operation of the installation',
-    asked: 'Take in again or leave out what stands still, and have the log verified',
+    described: 'Operate the installation',
+    asked: 'Retry or skip parked items, and start verifications',
   },
 };
 

@@ -75,7 +75,7 @@ const urlOf = (...protocols: readonly string[]) => z.string().refine((text) => i
 
 const postgres = ['postgres:', 'postgresql:'];
 
-/** Every setting that something reads: one table for the check at the start, `annals settings`, and the README. */
+/** Every setting that something reads: one table for the check at the start, `annals settings`, and docs/settings.md. */
 export const SETTINGS = {
   NODE_ENV: {
     schema: z.enum(['development', 'production', 'test']),
@@ -477,7 +477,7 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** The table of the settings in Markdown, as the README shows it. */
+/** The table of the settings in Markdown, as docs/settings.md shows it. */
 export const settingsTable = (): string => {
   const rows = Object.entries<Setting>(SETTINGS).map(
     ([name, { fallback, fallbackText, description }]) =>
@@ -485,3 +485,6 @@ export const settingsTable = (): string => {
   );
   return ['| Setting | Default | What it is |', '|---|---|---|', ...rows].join('\n');
 };
+
+export const secretSettings = (): readonly string[] =>
+  Object.entries<Setting>(SETTINGS).flatMap(([name, { secret }]) => (secret === true ? [name] : []));

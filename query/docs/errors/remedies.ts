@@ -30,11 +30,11 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Send the header `GraphQL-Require-Preflight` with any value.',
   },
   unknown_cursor: {
-    cause: 'The cursor belongs to another list, another sort order or another installation.',
+    cause: 'The cursor belongs to another list, another sort order or another installation, or points beyond the end of the log.',
     remedy: 'Start again without a cursor. Use cursors only with the list that returned them.',
   },
   cursor_of_lost_history: {
-    cause: 'The event log was restored to an earlier state, and this cursor points behind its end.',
+    cause: 'The event log has lost events since this cursor was issued, for example after a failover or a restore.',
     remedy: 'Read the current data again, and follow changes from now on.',
   },
   invalid_request: {
@@ -52,7 +52,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   invalid_assertion: {
     cause:
       'A role called another role with an assertion that is not valid. Clients do not see this unless the installation is misconfigured.',
-    remedy: 'Operators: all roles need the same database and settings, and clocks that agree.',
+    remedy: 'Operators: all roles need the same `MASTER_KEY` and database, and clocks that agree.',
   },
   not_found: { cause: 'No route has this path.', remedy: 'Check the path. `GET /` and `/openapi.json` list all of them.' },
   not_there_then: {
@@ -95,7 +95,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   stream_conflict: { cause: 'A stream or operation with this id is already open.', remedy: 'Use another id, or close the first one.' },
   too_many_streams: {
-    cause: 'The caller has too many open streams at this process.',
+    cause: 'The caller has too many open streams at this process, or the documents of its subscriptions are too large together.',
     remedy: 'Close streams you do not need. One stream can follow many event types.',
   },
   too_slow: {
@@ -103,7 +103,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Connect again with the last id as `Last-Event-ID`. Process events outside the loop that reads them.',
   },
   overloaded: {
-    cause: 'The process has reached its limit of concurrent requests.',
+    cause: 'The process has reached a limit: concurrent requests, event loop lag, or memory of unread responses.',
     remedy: 'Send the request again after `Retry-After`. Nothing was changed.',
   },
   unavailable: {
@@ -207,7 +207,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The role of the caller, or the state of the item, does not allow this.',
     remedy: 'Check `_links` of the item: it lists what the caller may do.',
   },
-  invalid_command: { cause: 'The request is well-formed, but contradicts itself.', remedy: '`detail` says what must change.' },
+  invalid_command: {
+    cause: 'A value of the command is not allowed, for example a user who does not exist.',
+    remedy: 'Correct the value that `details` or `errors` names.',
+  },
 };
 
 /** Of a code that follows from the names of a domain, its form says what it means. */
