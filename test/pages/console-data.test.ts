@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await look('refused');
       await fill('Title', `Engines on a ${size}`);
       await fill('Body', 'One\nTwo');
-      await fill('Tags', 'engines, looms');
+      await fill('Tags', 'engines\nlooms');
       await page.getByLabel('Body').press('Control+Enter');
       await heading(`Engines on a ${size}`);
       await page.getByText('Draft', { exact: true }).first().waitFor();

@@ -130,6 +130,8 @@ export const useOptions = (
 ): { readonly options: readonly { readonly id: string; readonly title: string }[]; readonly isAll: boolean } => {
   const kind = kindNamed(useDomain(), field.of);
   const asked = useAsked<Page>(kind?.list.path === undefined ? '/me' : `${kind.list.path}?limit=${OPTIONS_MAX}`, undefined, HAL);
+  // Until they are there, a list is shown that has none.
+  if (asked.body === undefined && asked.problem === undefined) return { options: [], isAll: true };
   if (kind === undefined || asked.body?._embedded === undefined) return { options: [], isAll: false };
   const { _embedded, _links } = asked.body;
   return {
