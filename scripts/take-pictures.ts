@@ -8,15 +8,13 @@ import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { startRole } from '../test/engines/role-process.ts';
 
 /**
- * Takes the pictures of the README anew: `npm exec -- node scripts/take-pictures.ts`. It fills a system of its own with the demo, whose people go on for
- * some minutes (`MINUTES`, 17 unless told: filling it is a peak beside which the rest would look flat), and looks at it with Chromium (`CHROMIUM`).
+ * Takes the picture of the README: `npm exec -- node scripts/take-pictures.ts`. It fills a system of its own with the demo, whose people go on for a
+ * minute, and looks at it with Chromium (`CHROMIUM`).
  */
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const MINUTES = Number(process.env.MINUTES ?? 17);
+const MINUTES = 1;
 const VIEWPORT = { width: 1120, height: 700 };
-/** Three plots side by side. */
-const WIDE = { width: 1200, height: 760 };
 const SETTLES_MS = 2_000;
 
 type Administrator = { readonly email: string; readonly password: string };
@@ -58,16 +56,6 @@ const take = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${FOLDER}${name}.png` });
 };
 
-const takeOverview = async (page: Page): Promise<void> => {
-  await page.setViewportSize(WIDE);
-  await page.getByRole('button', { name: '15 min' }).click();
-  await take(page, 'overview');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await take(page, 'overview-dark');
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize(VIEWPORT);
-};
-
 type Listed = readonly { readonly id: number; readonly title: string }[];
 
 /** An article that was given another title, as it was before. */
@@ -88,18 +76,6 @@ const RETITLED = [
   'How an old bridge is listened to',
 ];
 
-/** What was refused at first, and has arrived when it came again. */
-const takeDelivery = async (page: Page): Promise<void> => {
-  await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click();
-  await page.getByRole('link', { name: /newsletter/ }).click();
-  await page.getByRole('cell', { name: 'delivered' }).first().waitFor();
-  const rows = page.getByRole('row').filter({ hasText: 'delivered' });
-  const triedTwice = rows.filter({ has: page.getByRole('cell', { name: '2', exact: true }) });
-  await ((await triedTwice.count()) ? triedTwice : rows).first().getByRole('link').first().click();
-  await page.getByText('Attempt 1').waitFor();
-  await take(page, 'delivery');
-};
-
 await using folder = await temporaryDataDir();
 const settings = { DATA_DIR: folder.path, PORT: String(await freePort()), NODE_ENV: 'development' };
 await using main = startRole('main.ts', settings);
@@ -113,9 +89,7 @@ try {
   const known = await administrator;
   await delay(MINUTES * 60_000, undefined, { signal: ending.signal });
   const page = await openConsole(browser, url, known);
-  await takeOverview(page);
   await takeHistory(page, url);
-  await takeDelivery(page);
 } finally {
   ending.abort();
   await browser.close();
