@@ -230,7 +230,7 @@ const describeRead = (log: () => EventLog): void => {
     expect(await read(6, 9)).toEqual([]);
   });
 
-  test('reads no more than up to a version, in pages', async () => {
+  const aLongStream = async () => {
     const stream = aStream();
     for (const from of [0, 900, 1800])
       await log().append(
@@ -238,6 +238,11 @@ const describeRead = (log: () => EventLog): void => {
         version(from),
         Array.from({ length: 900 }, (_, n) => anEvent({ n: from + n })),
       );
+    return stream;
+  };
+
+  test('reads no more than up to a version, in pages', async () => {
+    const stream = await aLongStream();
     const read = (await Array.fromAsync(log().read(stream, version(101), version(2_300)))).flat();
     expect(read.map(({ data }) => data.n)).toEqual(Array.from({ length: 2_200 }, (_, n) => 100 + n));
   });
@@ -265,13 +270,7 @@ const describeRead = (log: () => EventLog): void => {
   });
 
   test('reads a long stream in pages, whole and in order', async () => {
-    const stream = aStream();
-    for (const from of [0, 900, 1800])
-      await log().append(
-        stream,
-        version(from),
-        Array.from({ length: 900 }, (_, n) => anEvent({ n: from + n })),
-      );
+    const stream = await aLongStream();
     const pages = await Array.fromAsync(log().read(stream));
     expect(pages.length).toBeGreaterThan(1);
     expect(pages.flat().map(({ data }) => data.n)).toEqual(Array.from({ length: 2_700 }, (_, n) => n));
