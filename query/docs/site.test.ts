@@ -1,3 +1,4 @@
+// Over 200 lines, because each test asks the same site.
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';

@@ -1,3 +1,4 @@
+// Over 200 lines, because the window, what is read from it and what proves that it has no gap are one thing.
 import type { Position } from '#shared/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 

@@ -1,3 +1,4 @@
+// Over 200 lines, because a follower is one loop: pages, transaction, checkpoint, lease.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one suite, which both engines of the log pass.
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
