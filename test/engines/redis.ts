@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
@@ -17,6 +18,8 @@ export type TestRedis = AsyncDisposable & {
   /** The server keeps its connections and answers nothing. */
   pause(): void;
   resume(): void;
+  /** Becomes a replica of the other server. Its connections stay. */
+  replicate(other: TestRedis): Promise<void>;
 };
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
@@ -46,8 +49,23 @@ export const startRedis = async ({ password }: { password?: string } = {}): Prom
     },
     pause: () => server?.signal('SIGSTOP'),
     resume: () => server?.signal('SIGCONT'),
+    replicate: (other) => replicate(started.port, other),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+const replicate = async (port: number, { url }: TestRedis): Promise<void> => {
+  const client = new Redis(port);
+  const primary = new URL(url);
+  try {
+    await client.replicaof(primary.hostname, primary.port);
+    await until(
+      () => client.info('replication'),
+      (info) => info.includes('master_link_status:up'),
+    );
+  } finally {
+    client.disconnect();
+  }
 };
 
 type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };

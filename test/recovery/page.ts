@@ -6,18 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { systemPostgresBin } from '../engines/system-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PAGE = readFileSync(new URL('../../docs/backup.md', import.meta.url), 'utf8');
-const BLOCKS = new Map([...PAGE.matchAll(/^ *```sh ([\w-]+)\n(.*?)^ *```$/gms)].map(([, name = '', commands = '']) => [name, commands]));
+const read = (page: string) => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8');
+const PAGES = ['backup', 'runbooks'].map(read);
+const BLOCKS = new Map(
+  PAGES.flatMap((page) => [...page.matchAll(/^ *```sh ([\w-]+)\n(.*?)^ *```$/gms)]).map(([, name = '', commands = '']) => [name, commands]),
+);
 
-/** The one statement that the page has for the database. */
-export const STATEMENT = /^```sql\n(.*?)^```$/ms.exec(PAGE)?.[1] ?? '';
+/** The one statement that docs/backup.md has for the database. */
+export const STATEMENT = /^```sql\n(.*?)^```$/ms.exec(read('backup'))?.[1] ?? '';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The commands that the page has under this name. */
+/** The commands that a page has under this name. */
 const commandsOf = (name: string): string => {
   const commands = BLOCKS.get(name);
-  if (commands === undefined) throw new Error(`docs/backup.md has no block ${name}, but ${[...BLOCKS.keys()].join(', ')}`);
+  if (commands === undefined) throw new Error(`no page has a block ${name}, but ${[...BLOCKS.keys()].join(', ')}`);
   return commands;
 };
 
@@ -37,7 +40,7 @@ export const runBlock = async (name: string, environment: Environment): Promise<
   return printed.join('');
 };
 
-/** Starts what the page has as a service; it is told to stop at the end, if it still runs. */
+/** Starts what a page has as a service; it is told to stop at the end, if it still runs. */
 export const startBlock = (name: string, environment: Environment): AsyncDisposable => {
   const child = spawnBlock(name, environment);
   const exited = once(child, 'exit');

@@ -1,25 +1,17 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
+import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/process/redis-connection.ts';
 import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { tellOfTroubles } from './troubles.ts';
 
 const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) => patient(createRedisBackend(...given)));
 
-const CONNECT_TIMEOUT_MS = 2_000;
-/** A connection whose other end has gone silent is given up and made anew. */
-const SILENCE_MAX_MS = 5_000;
 /** A worker waits for jobs in silence for ten seconds at the most. */
 const WORKER_SILENCE_MAX_MS = 30_000;
-const RECONNECT_STEP_MS = 100;
-const RECONNECT_MAX_MS = 1_000;
 const PREFIX = 'annals';
 
-const connecting = {
-  connectionName: 'annals-webhooks',
-  connectTimeout: CONNECT_TIMEOUT_MS,
-  retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
-} satisfies RedisOptions;
+const connecting = { ...REDIS_CONNECTION, connectionName: 'annals-webhooks' } satisfies RedisOptions;
 
 /** Opens the queue in Redis, which may come up later and forget everything. */
 export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {

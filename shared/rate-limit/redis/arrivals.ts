@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
 import type { Log } from '#shared/process/log.ts';
+import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/process/redis-connection.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 import { storedKey } from '../stored-key.ts';
@@ -10,20 +11,13 @@ import { storedKey } from '../stored-key.ts';
 const CHARGE = readFileSync(new URL('./charge.lua', import.meta.url), 'utf8');
 const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');
 
-const CONNECT_TIMEOUT_MS = 2_000;
-/** A connection whose other end has gone silent is given up and made anew. */
-const SILENCE_MAX_MS = 5_000;
-const RECONNECT_STEP_MS = 100;
-const RECONNECT_MAX_MS = 1_000;
-
 /** Keeps arrivals in Redis for any number of processes, by the server's clock. What Redis forgets, such as in a restart, is forgiven. */
 export const openRedisArrivals = async ({ url, log }: { url: string; log: Log }): Promise<Arrivals> => {
   const redis = new Redis(url, {
+    ...REDIS_CONNECTION,
     connectionName: 'annals-rate-limit',
     lazyConnect: true,
-    connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_MAX_MS,
-    retryStrategy: (attempt) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
     // A request that waits for Redis to come back is worse than one that is not counted.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -47,9 +41,9 @@ export const openRedisArrivals = async ({ url, log }: { url: string; log: Log })
 /** Redis may come up later than this process; one that turns it away will do so later, too. */
 const connect = async (redis: Redis, { log, lastError }: { log: Log; lastError: () => Error | undefined }): Promise<void> => {
   const waiting = new AbortController();
-  const late = delay(CONNECT_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
+  const late = delay(REDIS_CONNECTION.connectTimeout, undefined, { signal: waiting.signal }).then(
     () => {
-      throw new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`);
+      throw new Error(`no connection within ${REDIS_CONNECTION.connectTimeout} ms`);
     },
     () => {},
   );

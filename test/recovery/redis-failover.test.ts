@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openRateLimits } from '#shared/rate-limit/open.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
+import { createDispatchWorld, type DispatchWorld } from '../engines/dispatch-world.ts';
+import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
+import { captureLog } from '../serve.ts';
+import { runBlock } from './page.ts';
+
+if (redisMissing !== undefined) process.stderr.write(`The failover of Redis is not tested: ${redisMissing}.\n`);
+
+/** A primary and its replica behind one name, as a managed Redis has them. Follows docs/runbooks.md. */
+describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', () => {
+  const resources = new AsyncDisposableStack();
+  let primary: TestRedis;
+  let replica: TestRedis;
+  let name: Cuttable;
+  let world: DispatchWorld;
+  let url: string;
+
+  beforeAll(async () => {
+    primary = resources.use(await startRedis());
+    replica = resources.use(await startRedis());
+    await replica.replicate(primary);
+    name = resources.use(await openCuttable(() => primary.url));
+    url = `redis://127.0.0.1:${name.port}`;
+    world = resources.use(await createDispatchWorld());
+    for (let count = 0; count < 2; count += 1) resources.use(await world.start({ JOB_QUEUE_URL: url }));
+  });
+  afterAll(() => resources.disposeAsync());
+
+  const promote = async (): Promise<void> => {
+    await runBlock('redis-failover', { REPLICA_URL: replica.url });
+    [primary, replica] = [replica, primary];
+  };
+
+  /** Publishes before, during and after the failover, and waits for every delivery. */
+  const expectAllDelivered = async (path: string, failOver: () => Promise<void>): Promise<void> => {
+    const webhookId = await world.register({ url: `${world.sink.url}${path}` });
+    await world.publish(10);
+    const during = world.publish(10);
+    await failOver();
+    await during;
+    await world.publish(10);
+    await world.untilDeliveries(webhookId, 'delivered', 30);
+    expect(new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id)).size).toBe(30);
+  };
+
+  test(
+    'is followed by webhooks and rate limits although the former primary keeps its connections',
+    async () => {
+      const { log } = captureLog();
+      await using limits = await openRateLimits({ url, log });
+      const limit = limits.of({ name: 'failover', unitsPerSecond: 0.001, burst: 1_000_000 });
+      const before = await limit.take('a', 500_000);
+      await expectAllDelivered('/demoted', async () => {
+        await promote();
+        await replica.replicate(primary);
+      });
+      // A count that is shared goes on from the replicated one; a process that counts by itself begins anew.
+      await until(
+        () => limit.take('a', 1),
+        ({ remaining }) => remaining < before.remaining,
+      );
+    },
+    scaled(60_000),
+  );
+
+  test(
+    'is followed when the former primary is killed',
+    () =>
+      expectAllDelivered('/killed', async () => {
+        await primary.kill();
+        name.cut();
+        await promote();
+        name.mend();
+      }),
+    scaled(60_000),
+  );
+});
