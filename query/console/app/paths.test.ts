@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeOf } from './router.ts';
+import { placeOf } from './paths.ts';
 
 test.each([
   ['/console', 'overview', {}],

@@ -1,0 +1,62 @@
+/** Every address below `/console`, by what is shown there. */
+const PATHS = {
+  overview: '/console',
+  feed: '/console/feed',
+  data: '/console/data',
+  dataList: '/console/data/:kind',
+  dataNew: '/console/data/:kind/new',
+  dataItem: '/console/data/:kind/:id',
+  dataCommand: '/console/data/:kind/:id/do/:command',
+  dataUnder: '/console/data/:kind/:id/under/:child',
+  dataNewUnder: '/console/data/:kind/:id/new/:child',
+  dataAdd: '/console/data/:kind/:id/list/:list/add',
+  dataListed: '/console/data/:kind/:id/list/:list/:item',
+  item: '/console/items/:kind/:id',
+  webhooks: '/console/webhooks',
+  webhook: '/console/webhooks/:id',
+  delivery: '/console/webhooks/:id/deliveries/:delivery',
+  parked: '/console/parked',
+  proof: '/console/proof',
+  orders: '/console/orders',
+  order: '/console/orders/:id',
+  clients: '/console/clients',
+  newClient: '/console/clients/new',
+  client: '/console/clients/:id',
+} as const;
+
+export type View = keyof typeof PATHS;
+export const VIEWS = Object.keys(PATHS) as readonly View[];
+export type Place = {
+  readonly view: View | 'unknown';
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly search: URLSearchParams;
+};
+
+export const placeOf = (pathname: string, search: string): Place => {
+  for (const [view, pattern] of Object.entries(PATHS)) {
+    const parameters = match(pattern, pathname);
+    if (parameters !== undefined) return { view: view as View, parameters, search: new URLSearchParams(search) };
+  }
+  return { view: 'unknown', parameters: {}, search: new URLSearchParams(search) };
+};
+
+const match = (pattern: string, pathname: string): Record<string, string> | undefined => {
+  const wanted = pattern.split('/');
+  const given = pathname.replace(/\/$/, '').split('/');
+  if (wanted.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const text = given[index] ?? '';
+    if (part.startsWith(':')) parameters[part.slice(1)] = decodePart(text);
+    else if (part !== text) return undefined;
+  }
+  return parameters;
+};
+
+const decodePart = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
