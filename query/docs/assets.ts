@@ -20,7 +20,15 @@ export const readAssets = (): Assets => {
   const files: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = {
     'docs.css': [
       CSS,
-      own(...STYLES, './style/frame.css', './search/search.css', './style/text.css', './style/parts.css', './style/print.css'),
+      own(
+        ...STYLES,
+        './style/frame.css',
+        './search/search.css',
+        './style/text.css',
+        './style/code.css',
+        './style/parts.css',
+        './style/print.css',
+      ),
     ],
     'navigation.js': [JAVASCRIPT, own('./style/navigation.js')],
     'copy.js': [JAVASCRIPT, own('./style/copy.js')],

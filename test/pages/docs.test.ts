@@ -115,6 +115,17 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
     }),
   );
 
+  test('commands have a prompt that is not copied, and what they print has no button', () =>
+    docs.visit({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+      await page.goto(`${docs.url}/docs/guides/tutorial`);
+      const step = page.locator('.code', { hasText: '/readyz' }).first();
+      await step.getByRole('button', { name: 'Copy' }).click();
+      await step.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).not.toContain('$ ');
+      await page.locator('pre.output', { hasText: '{"status":"ready"' }).waitFor();
+      expect(await page.locator('.code pre.output').count()).toBe(0);
+    }));
+
   test('a block of code is copied by its button', () =>
     docs.visit({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto(`${docs.url}/docs/guides/contributing`);

@@ -8,9 +8,10 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Html, html } from '#shared/html.ts';
 import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { describeEventType } from '../../event-types/event-types.ts';
+import { codeBlock } from '../code/block.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
 import { filterField } from '../filter.ts';
-import { codeBlock, renderLine } from '../guides/markdown.ts';
+import { renderLine } from '../guides/markdown.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 import { type Sample, sampleOf } from './samples.ts';
 
@@ -95,7 +96,7 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <div><dt>Told to</dt><dd>${renderLine(hearersOf(definition, policy))}</dd></div>
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
-${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2))}
+${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2), 'json')}
 ${isPublic(definition) && waysOf(await sampleOf(definition, policy))}
 </section>
 `;
@@ -120,10 +121,10 @@ const waysOf = ({ message, subscription, result, thin, full }: Sample): Html => 
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
 <h4>By GraphQL</h4>
-${codeBlock(subscription)}
-${codeBlock(JSON.stringify(result, null, 2))}
+${codeBlock(subscription, 'graphql')}
+${codeBlock(JSON.stringify(result, null, 2), 'json')}
 <h4>To a webhook, <code>thin</code></h4>
-${codeBlock(thin)}
+${codeBlock(thin, 'json')}
 <h4>To a webhook, <code>full</code></h4>
-${codeBlock(full)}
+${codeBlock(full, 'json')}
 </details>`;

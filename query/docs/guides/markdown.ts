@@ -1,5 +1,7 @@
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
+import { codeBlock, commandBlock, outputBlock, SHELL } from '../code/block.ts';
+import { ownMarkup } from '../own-markup.ts';
 import type { Content } from '../page.ts';
 
 type Surroundings = {
@@ -26,7 +28,8 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
   const tokens = reader.lexer(text);
   const anchors = anchorsOf(tokens);
   const idOf = (heading: Tokens.Heading): string => anchors.get(heading) ?? '';
-  reader.use({ renderer: rendererFor(surroundings, idOf) });
+  const outputs = outputsAmong(tokens);
+  reader.use({ renderer: rendererFor(surroundings, { idOf, isOutput: (code) => outputs.has(code) }) });
   const sections = [...anchors].filter(([{ depth }]) => depth === SECTION_DEPTH);
   return {
     body: ownMarkup(reader.parser(tokens)),
@@ -39,19 +42,21 @@ const inline = new Marked(GFM);
 /** A line with code and emphasis in it, as descriptions are. */
 export const renderLine = (text: string): Html => ownMarkup(inline.parseInline(text, { async: false }));
 
-/** Code, which scrolls by itself where it is too wide. */
-export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
+type Document = {
+  idOf(heading: Tokens.Heading): string;
+  isOutput(code: object): boolean;
+};
 
-const rendererFor = (
-  { resolve, pictureOf, origin = EXAMPLE_ORIGIN }: Surroundings,
-  idOf: (heading: Tokens.Heading) => string,
-): RendererObject => ({
+const rendererFor = ({ resolve, pictureOf, origin = EXAMPLE_ORIGIN }: Surroundings, { idOf, isOutput }: Document): RendererObject => ({
   html: ({ text }) => html`${text}`.toString(),
-  code({ text, lang = '' }) {
+  code(code) {
     // After the language, the file that it stands in.
-    const [, file] = lang.split(' ');
-    const here = text.replaceAll(EXAMPLE_ORIGIN, origin);
-    return `${file === undefined ? codeBlock(here) : html`<p class="source"><code>${file}</code></p>${codeBlock(here)}`}\n`;
+    const [language = '', file] = (code.lang ?? '').split(' ');
+    const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
+    if (language === SHELL) return `${commandBlock(here)}\n`;
+    if (isOutput(code)) return `${outputBlock(here)}\n`;
+    const block = codeBlock(here, language);
+    return `${file === undefined ? block : html`<p class="source"><code>${file}</code></p>${block}`}\n`;
   },
   heading(heading) {
     const content = ownMarkup(this.parser.parseInline(heading.tokens));
@@ -84,6 +89,20 @@ ${rows.map((row) => html`<tr>${row.map(({ tokens }, column) => cellOf(tokens, co
 </table>`}\n`;
   },
 });
+
+/** Plain text after commands is what they print. */
+const outputsAmong = (tokens: readonly Token[]): ReadonlySet<object> => {
+  const outputs = new Set<object>();
+  let language = '';
+  for (const token of tokens) {
+    if (token.type === 'heading') language = '';
+    if (token.type !== 'code') continue;
+    const isOutput = token.lang === 'text' && language === SHELL;
+    if (isOutput) outputs.add(token);
+    else [language = ''] = String(token.lang ?? '').split(' ');
+  }
+  return outputs;
+};
 
 /** A column without a name is none that a reader should look for. */
 const headerCell = (content: Html, text: string): Html => (text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`);
@@ -138,6 +157,3 @@ const wantedBy = (cells: readonly string[]): number => {
   const average = cells.reduce((total, { length }) => total + length, 0) / cells.length;
   return Math.max(Math.min(word, WORD_CHARACTERS_MAX) * WORD_CHARACTER_WIDTH, Math.min(average, TEXT_CHARACTERS_MAX)) + PADDING_CHARACTERS;
 };
-
-/** What a renderer of ours has made, of texts of ours: it stands where the template's own words do, and is not escaped. */
-const ownMarkup = (markup: string): Html => html(Object.assign([markup], { raw: [markup] }));

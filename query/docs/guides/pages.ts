@@ -1,10 +1,12 @@
+import { extname } from 'node:path';
 import { html } from '#shared/html.ts';
 import type { Asset } from '../../pages/asset.ts';
 import type { Assets } from '../assets.ts';
+import { codeBlock } from '../code/block.ts';
 import { type DocsPage, type Group, hrefFrom } from '../page.ts';
 import { CHANGELOG, type Example, type Guide, readExamples, readShelves } from './library.ts';
 import { addressOnSite, examplePath, guidePath } from './links.ts';
-import { codeBlock, type Picture, renderMarkdown } from './markdown.ts';
+import { type Picture, renderMarkdown } from './markdown.ts';
 
 /** The texts of `docs/`, as they are in the repository. */
 export const guideGroups = (assets: Assets, origin: string): readonly Group[] =>
@@ -46,7 +48,7 @@ const examplePage = ({ name, text }: Example): DocsPage => ({
   content: () => ({
     body: html`<h1>${name}</h1>
 <p>It is <code>docs/examples/${name}</code> of the repository, which the tests run as it stands here.</p>
-${codeBlock(text)}`,
+${codeBlock(text, extname(name).slice(1))}`,
     sections: [],
   }),
 });

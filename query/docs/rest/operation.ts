@@ -1,8 +1,9 @@
 import { type Html, html } from '#shared/html.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { codeBlock } from '../code/block.ts';
 import { formOf } from '../fields/form.ts';
 import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
-import { codeBlock, renderLine } from '../guides/markdown.ts';
+import { renderLine } from '../guides/markdown.ts';
 import { type Content, type Description, nameIn, type Operation, type Parameter, parameterIn, type Response } from './description.ts';
 
 /** From here on an answer is a refusal, and they all have one form. */
@@ -82,7 +83,7 @@ const formsIn = (content: Content): readonly { readonly types: Html; readonly fo
 
 export const exampleOf = (schema: JsonObject | undefined): Html | false => {
   const example = Array.isArray(schema?.examples) ? schema.examples[0] : undefined;
-  return example !== undefined && codeBlock(JSON.stringify(example, null, 2));
+  return example !== undefined && codeBlock(JSON.stringify(example, null, 2), 'json');
 };
 
 const answerRow = (status: string, { description, content = {}, headers = {} }: Response): Html => {

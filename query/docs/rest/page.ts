@@ -2,11 +2,12 @@ import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { type Html, html } from '#shared/html.ts';
 import { conventionsOf, type OpenApiOptions } from '../../openapi/document.ts';
 import type { Assets } from '../assets.ts';
+import { commandBlock } from '../code/block.ts';
 import { formOf, isNamed, schemaId } from '../fields/form.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
 import { filterField } from '../filter.ts';
 import { guidePath } from '../guides/links.ts';
-import { codeBlock, renderLine, renderMarkdown } from '../guides/markdown.ts';
+import { renderLine, renderMarkdown } from '../guides/markdown.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 import { type Description, describeRest } from './description.ts';
 import { exampleOf, headerId, operationEntry, tagId } from './operation.ts';
@@ -57,7 +58,7 @@ ${renderMarkdown(conventionsOf(options.domain), { resolve: () => undefined }).bo
 <p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste one under <b>bearer</b>: it holds for all of them until you leave the page.
 In development <code>npm run -s token</code> prints one, which lasts five minutes. Or sign in there: for that, a client is registered once, to which this page
 is known.</p>
-${codeBlock(registrationOf(options))}
+${commandBlock(registrationOf(options))}
 </details>
 <noscript><p>To try them needs scripts.</p></noscript>`;
 

@@ -1,3 +1,5 @@
+import { unescaped } from '../text-in.ts';
+
 /** A part of a page under a heading. */
 export type Found = {
   readonly id: string;
@@ -28,11 +30,10 @@ export const sectionsOf = ({ path, title }: Page, html: string): readonly Found[
     return [{ id: `${path} ${index}`, path: address, page: title, heading, text, start: text.slice(0, START_CHARACTERS) }];
   });
 
+/** Tags that may be in the middle of a word, such as those around the tokens of code. */
+const INSIDE_OF_WORDS = /<wbr>|<\/?span\b[^>]*>|<i class="prompt"><\/i>/g;
+
 const plain = (html: string): string =>
-  unescaped(html.replaceAll('<wbr>', '').replaceAll(/<[^>]*>/g, ' '))
+  unescaped(html.replaceAll(INSIDE_OF_WORDS, '').replaceAll(/<[^>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim();
-
-const CHARACTERS: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
-
-const unescaped = (text: string): string => text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);

@@ -1,7 +1,7 @@
-// A button that copies a block of code.
+// A button that copies a block of code. What commands print has none.
 const COPIED_MS = 2000;
 
-for (const block of document.querySelectorAll('main pre')) {
+for (const block of document.querySelectorAll('main pre:not(.output)')) {
   const button = Object.assign(document.createElement('button'), { type: 'button', className: 'copy', textContent: 'Copy' });
   button.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {

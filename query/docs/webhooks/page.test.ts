@@ -3,13 +3,12 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { signatures } from '../../../webhook-dispatcher/deliver/sign.ts';
+import { textIn } from '../text-in.ts';
 import { verificationPage } from './page.ts';
 
 const blocks = async (): Promise<readonly string[]> => {
   const { body } = await verificationPage(publishing).content();
-  const unescaped = (text: string): string =>
-    text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
-  return [...body.toString().matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) => unescaped(text));
+  return [...body.toString().matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) => textIn(text));
 };
 
 test('the numbers are those that the dispatcher would sign, and that Standard Webhooks verifies', async () => {

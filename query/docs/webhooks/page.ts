@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { extname } from 'node:path';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import { html } from '#shared/html.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
+import { codeBlock } from '../code/block.ts';
 import { sampleOf } from '../events/samples.ts';
 import { readExamples } from '../guides/library.ts';
 import { examplePath, guidePath } from '../guides/links.ts';
-import { codeBlock } from '../guides/markdown.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 
 const PATH = '/docs/webhook-verification';
@@ -66,7 +67,7 @@ while the secret is being rotated there are two. One that fits is enough.</li>
 <h3 id="secret">The secret</h3>
 ${codeBlock(SECRET)}
 <h3 id="request">The request</h3>
-${codeBlock(`webhook-id: ${ID}\nwebhook-timestamp: ${TIMESTAMP}\nwebhook-signature: v1,${signature}\n\n${body}`)}
+${codeBlock(`webhook-id: ${ID}\nwebhook-timestamp: ${TIMESTAMP}\nwebhook-signature: v1,${signature}\n\n${body}`, 'http')}
 <h3 id="signed">What is signed</h3>
 ${codeBlock(signed)}
 <h3 id="try">To try a receiver</h3>
@@ -74,7 +75,7 @@ ${codeBlock(signed)}
 ${programs.map(
   ({ id, name, title, note }) => html`<h2 id="${id}">${title}</h2>
 <p>${note} It is <a href="${hrefFrom(PATH, examplePath(name))}">docs/examples/${name}</a>, which the tests run.</p>
-${codeBlock(examples.get(name) ?? '')}
+${codeBlock(examples.get(name) ?? '', extname(name).slice(1))}
 `,
 )}`,
     sections: [
