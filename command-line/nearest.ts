@@ -1,9 +1,9 @@
 const DISTANCE_MAX = 3;
 
 /** The name that was probably meant. */
-export const nearest = (typed: string, names: readonly string[]): string | undefined => {
+export const nearest = (typed: string, names: readonly string[], distanceMax = DISTANCE_MAX): string | undefined => {
   const [best] = names.map((name) => ({ name, distance: distance(typed, name) })).sort((one, other) => one.distance - other.distance);
-  return best !== undefined && best.distance <= DISTANCE_MAX ? best.name : undefined;
+  return best !== undefined && best.distance <= distanceMax ? best.name : undefined;
 };
 
 /** Levenshtein's: how many letters must be put in, left out, or changed. */

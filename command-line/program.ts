@@ -10,6 +10,7 @@ import { clientCreate, clientDelete, clientGrantScopes, clientList, clientRotate
 import { type Command, readArguments } from './command.ts';
 import { completion } from './completion.ts';
 import { demo } from './demo/demo.ts';
+import { doctor } from './doctor/doctor.ts';
 import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
 import { domainNginx } from './domain/nginx.ts';
@@ -25,18 +26,21 @@ import { logShow, logTail } from './log-tail.ts';
 import { logCopy, logExport, logImport } from './log-transfer.ts';
 import { nearest } from './nearest.ts';
 import { newAggregate } from './new-aggregate.ts';
+import { open } from './open.ts';
 import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
 import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
 import { projectionRebuild, projectionRollback } from './projection-rebuild.ts';
 import { replay } from './replay.ts';
 import { settings } from './settings.ts';
+import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
 
 const GROUPS: readonly Group[] = [
-  ['Begin', [demo, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
+  ['Begin', [demo, open, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
+  ['Installation', [status, doctor]],
   ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
   ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],

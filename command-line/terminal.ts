@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { hasDesktop, openBrowser } from './browser.ts';
 
 /** Where a command writes, what it reads its settings from, when it has to end, and the domain of the installation. */
 export type Terminal = {
@@ -16,6 +17,10 @@ export type Terminal = {
   complain(line: string): void;
   /** Shows a line in place of the one that it showed before; an empty one takes that away. Absent where nobody is there to see it. */
   readonly rewrite?: (line: string) => void;
+  /** Whether colours are shown: on a terminal that has them, unless NO_COLOR says otherwise. */
+  readonly hasColours?: boolean;
+  /** Opens an address in the browser of whoever is there; false if that fails. Absent where nobody is, or there is no desktop. */
+  readonly openPage?: (url: string) => Promise<boolean>;
   /** Asks a question that only yes answers with true; absent where nobody is there to answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
 };
@@ -41,6 +46,8 @@ export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo'>): Termina
     },
     complain: (line) => void stderr.write(`${line}\n`),
     ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || COLUMNS) - 1)}`) }),
+    ...(stdout.isTTY && hasDesktop(process.env) && { openPage: openBrowser }),
+    hasColours: stdout.isTTY && stdout.hasColors(),
     ...(process.stdin.isTTY && stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
     [Symbol.dispose]: () => {
       process.off('SIGINT', end);

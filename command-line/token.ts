@@ -49,13 +49,23 @@ export const readTokenRequest = async (given: Given, { environment }: Terminal):
   if (clientId !== undefined && secret === undefined) throw new UsageError(`--client ${clientId} goes with --secret`);
   const { dataDir, publicUrl } = loadConfig(environment);
   const known = await readFirstMinute(dataDir);
-  const url = one('url') ?? known?.url ?? publicUrl;
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
+  const url = demandUrl(one('url') ?? known?.url ?? publicUrl);
   if (clientId !== undefined && secret !== undefined) return { url, clientId, secret, scope };
   if (known === undefined) {
     throw new StartRefused(`There is no ${firstMinutePath(dataDir)}: run npm start first, in development, or give --client and --secret.`);
   }
   return { url, ...known.client, scope };
+};
+
+/** Where the installation is that the options or the settings name. */
+export const readUrl = async ({ values }: Given, { environment }: Terminal): Promise<string> => {
+  const { dataDir, publicUrl } = loadConfig(environment);
+  return demandUrl(values.get('url')?.at(-1) ?? (await readFirstMinute(dataDir))?.url ?? publicUrl);
+};
+
+const demandUrl = (url: string): string => {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
+  return url.replace(/\/+$/, '');
 };
 
 const Answer = z.union([z.object({ access_token: z.string() }), z.object({ error: z.string(), error_description: z.string().optional() })]);

@@ -21,6 +21,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'kubernetes',
       'postgresql',
       'operations',
+      'command-line',
       'runbooks',
       'scaling',
       'performance',

@@ -1,0 +1,42 @@
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { bytesText } from '../../query/console/app/format.ts';
+import { type Diagnosis, type Examined, fail, isThere, ok, warn } from './diagnosis.ts';
+
+const WANTED = packageJson.dependencies.node;
+const majorOf = (version: string): number => Number(version.split('.', 1)[0]);
+
+export const nodeVersion = async (): Promise<readonly Diagnosis[]> => {
+  const { node } = process.versions;
+  if (majorOf(node) === majorOf(WANTED)) return [ok(`Node ${node}, as it is tested with.`)];
+  const remedy = `run npm start or npm run annals, which bring Node ${WANTED} along.`;
+  return [
+    majorOf(node) < majorOf(WANTED)
+      ? fail(`Node ${node} is older than Node ${majorOf(WANTED)}, which Annals is made for.`, remedy)
+      : warn(`Node ${node} is newer than what Annals is tested with.`, remedy),
+  ];
+};
+
+const FREE_MIN_BYTES = 1024 ** 3;
+const FREE_MIN_SHARE = 0.1;
+
+/** On the disks of the folders that Annals writes to; with a database elsewhere, its disk is for its operator to watch. */
+export const diskSpace = async ({ config }: Examined): Promise<readonly Diagnosis[]> => {
+  const disks = new Map<number, string>();
+  for (const folder of [config.audit.dir, config.dataDir]) disks.set((await stat(await existing(folder))).dev, folder);
+  return Promise.all([...disks.values()].map(spaceOf));
+};
+
+const spaceOf = async (folder: string): Promise<Diagnosis> => {
+  const { bavail, blocks, bsize } = await statfs(await existing(folder));
+  const [free, share] = [bavail * bsize, blocks === 0 ? 0 : bavail / blocks];
+  const says = `${bytesText(free)} (${Math.floor(share * 100)} %) are free on the disk of ${folder}.`;
+  if (free < FREE_MIN_BYTES) return fail(says, 'free some room: a full disk ends all writes until there is room again.');
+  return share < FREE_MIN_SHARE ? warn(says, 'free some room, or move the folder to a larger disk.') : ok(says);
+};
+
+/** A folder that is not made yet is made in the one above. */
+const existing = async (folder: string): Promise<string> => {
+  for (let path = folder; ; path = dirname(path)) if (dirname(path) === path || (await isThere(path))) return path;
+};

@@ -1,0 +1,49 @@
+import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** Whether clients come to Annals by the address that stands in every token and link. */
+export const publicUrl = async ({ config, signal }: Examined): Promise<readonly Diagnosis[]> => {
+  const { publicUrl: url, issuerUrl } = config;
+  const root = await fetchJson<{ readonly name?: string; readonly version?: string }>(`${url}/`, signal);
+  if ('problem' in root)
+    return [
+      warn(`Nothing answers at PUBLIC_URL, ${url} (${root.problem}).`, 'start Annals; if it runs, mend the name, the proxy or PUBLIC_URL.'),
+    ];
+  if (root.body?.name !== 'annals')
+    return [
+      fail(
+        `What answers at PUBLIC_URL, ${url}, is not Annals (status ${root.status}).`,
+        'set PUBLIC_URL to the address by which clients reach it.',
+      ),
+    ];
+  const answers = ok(`Annals ${root.body.version} answers at PUBLIC_URL, ${url}.`);
+  const metadata = await fetchJson<{ readonly issuer?: string }>(`${url}/.well-known/openid-configuration`, signal);
+  const issuer = 'problem' in metadata ? undefined : metadata.body?.issuer;
+  if (issuer === issuerUrl) return [answers];
+  return [
+    answers,
+    issuer === undefined
+      ? fail(`The authorization server does not answer at ${url}.`, 'is a process of the role auth running, and does the proxy lead there?')
+      : fail(
+          `The authorization server there calls itself ${issuer}, and the settings here say ${issuerUrl}.`,
+          'give all processes the same PUBLIC_URL and ISSUER_URL, and restart them.',
+        ),
+  ];
+};
+
+type Fetched<T> = { readonly status: number; readonly body: T | undefined } | { readonly problem: string };
+
+const fetchJson = async <T>(url: string, signal: AbortSignal): Promise<Fetched<T>> => {
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    return { status: response.status, body: (await response.json().catch(() => undefined)) as T | undefined };
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return { problem: cause instanceof Error && 'code' in cause ? String(cause.code) : message };
+  }
+};

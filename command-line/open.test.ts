@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { runCommandLine } from './program.ts';
+
+const URL = 'http://localhost:4999';
+
+const call = async (args: readonly string[], openPage?: (url: string) => Promise<boolean>) => {
+  const [lines, complaints]: [string[], string[]] = [[], []];
+  const exit = await runCommandLine(['open', ...args], {
+    domain: publishing,
+    environment: { DATA_DIR: '/nowhere', PORT: '4999' },
+    signal: new AbortController().signal,
+    write: async (line) => void lines.push(line),
+    complain: (line) => void complaints.push(line),
+    ...(openPage && { openPage }),
+  });
+  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
+};
+
+test.each<[readonly string[], string]>([
+  [[], `${URL}/console`],
+  [['docs'], `${URL}/docs`],
+  [['/articles/7'], `${URL}/articles/7`],
+  [['console', '--url', 'https://annals.example/'], 'https://annals.example/console'],
+  [['docs', '--json'], `{"url":"${URL}/docs"}`],
+])('%j prints the address where there is no browser', async (args, output) => {
+  expect(await call(args)).toEqual({ exit: 0, output, complaint: '' });
+});
+
+test('at a desktop the address is opened', async () => {
+  const opened: string[] = [];
+  await call(['docs'], async (url) => opened.push(url) > 0);
+  await call(['docs', '--print'], async (url) => opened.push(url) > 0);
+  expect(opened).toEqual([`${URL}/docs`]);
+});
+
+test('a browser that does not start is told', async () => {
+  expect(await call([], async () => false)).toMatchObject({ exit: 0, complaint: 'No browser could be opened: open the address yourself.' });
+});
+
+test('a page that there is not is named', async () => {
+  expect(await call(['consol'])).toMatchObject({ exit: 64, complaint: expect.stringContaining('did you mean “console”?') });
+});

@@ -1,0 +1,99 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { createClient } from '../../client/client.ts';
+import { type Listing, listingOf, pageIn } from '../../client/pages.ts';
+import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';
+import type { Token } from '../../client/session.ts';
+import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
+import type { Client } from '../../client/types/client.ts';
+import type { Given } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
+
+/** Of every command that asks the running installation, here or elsewhere. */
+export const REMOTE_OPTIONS = {
+  ...ACCESS_OPTIONS,
+  json: { type: 'boolean', description: 'Prints JSON for programs: one object, or one line for each.' },
+} as const;
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The running installation, by the interface that everybody has. */
+export type Remote = {
+  readonly url: string;
+  get<T>(path: string, query?: Query): Promise<T>;
+  list<T>(path: string, query?: Query): Listing<T>;
+  /** A write, retried under one idempotency key. */
+  write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
+  readonly follow: Client<Domain>['follow'];
+};
+
+/** A person waits for it: what passes within seconds is retried, everything else is told. */
+const LIMITS = { timeoutMs: 15_000, retryForMs: 5_000, attemptsMax: 4 };
+
+/** Does something with the running installation; what it refuses is one sentence. */
+export const withRemote = async (given: Given, terminal: Terminal, work: (remote: Remote) => Promise<void>): Promise<void> => {
+  const { url, token } = await readAccess(given, terminal);
+  try {
+    await work(openRemote(url, token, terminal.signal));
+  } catch (error) {
+    if (terminal.signal.aborted) return;
+    throw explain(error, url);
+  }
+};
+
+export type Access = { readonly url: string; readonly token: Token };
+
+/** An access token of the environment, else the client that the options name, else the one that development begins with. */
+export const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
+  const { ANNALS_TOKEN: token } = terminal.environment;
+  if (token && !given.values.has('client')) return { url: await readUrl(given, terminal), token };
+  const { url, clientId, secret: clientSecret } = await readTokenRequest(given, terminal);
+  return { url, token: clientCredentials({ url, clientId, clientSecret, ...LIMITS }) };
+};
+
+const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
+  const client = createClient<Domain>({ url, token, ...LIMITS }).with({ signal });
+  const read = (path: string, query: Query = {}) => client.request('GET', `${path}${searchOf(query)}`);
+  return {
+    url,
+    get: async (path, query) => jsonIn(await read(path, query)),
+    list: (path, query) => listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
+    write: (method, path, body) => client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
+    follow: client.follow,
+  };
+};
+
+const searchOf = (query: Query): string => {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? '' : `?${parameters}`;
+};
+
+const NOT_OURS = 'unexpected_answer';
+
+/** In the words of whoever runs the command. */
+export const explain = (error: unknown, url: string): unknown => {
+  if (error instanceof NoAnswer)
+    return new StartRefused(
+      `Annals does not answer at ${url} (${error.message}): start it with npm start, or say where it is with --url.`,
+      {
+        cause: error,
+      },
+    );
+  if (!(error instanceof Problem)) return error;
+  if (error.code === NOT_OURS)
+    return new StartRefused(`What answers at ${url} is not Annals (${error.message}): say where it is with --url.`, { cause: error });
+  const details = error.errors.map(({ detail, pointer, parameter }) => `\n  ${[parameter ?? pointer, detail].filter(Boolean).join(': ')}`);
+  return new StartRefused(`Annals refuses it (${error.code}): ${error.message}${details.join('')}${remedyOf(error)}`, { cause: error });
+};
+
+const remedyOf = ({ code, details }: Problem): string => {
+  if (code === 'insufficient_scope') {
+    const scope = typeof details.scope === 'string' ? ` ${details.scope}` : '';
+    return `\nThe token lacks the scope${scope}: give it to the client (npm run annals -- help client).`;
+  }
+  if (code === 'forbidden')
+    return '\nThe client acts in a role without that right: create one with --role admin (npm run annals -- help client create).';
+  return '';
+};

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callLine } from '../engines/call-line.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+/** An operator at a terminal, who asks an installation wherever it is. */
+let installation: Installation;
+beforeAll(async () => {
+  installation = await startInstallation();
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const call = (...args: readonly string[]) => callLine(installation.settings, args);
+
+test('status shows on one screen that all is well', async () => {
+  const { exit, lines, complaint } = await call('status', ...access());
+  expect({ exit, complaint }).toEqual({ exit: 0, complaint: '' });
+  const screen = lines.join('\n');
+  expect(screen).toContain(`at ${installation.url}`);
+  expect(screen).toMatch(/^Roles +command, query, auth, webhook-dispatcher, projector answer$/m);
+  expect(screen).toMatch(/^Parked +nothing$/m);
+  expect(screen).toMatch(/^Webhooks +0 of 0 endpoints enabled, none fails/m);
+  expect(screen).toMatch(/^All \d+ checks pass\.$/m);
+  expect(lines.length).toBeLessThan(24);
+});
+
+test('status --json is one object for programs', async () => {
+  const { exit, lines } = await call('status', '--json', ...access());
+  expect({ exit, lines: lines.length }).toEqual({ exit: 0, lines: 1 });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    url: installation.url,
+    readiness: { status: 'ready' },
+    operations: { readModel: { parked: 0 } },
+    findings: [],
+  });
+});
+
+test('an access token of the environment will do as well', async () => {
+  const token = (await call('token', ...access())).lines.join('');
+  const { exit } = await callLine({ ...installation.settings, ANNALS_TOKEN: token }, ['status', '--url', installation.url]);
+  expect(exit).toBe(0);
+});
+
+test('a script sees by the exit code that nobody could be asked', async () => {
+  const nowhere = await call('status', ...access().slice(0, -1), 'http://127.0.0.1:1');
+  expect(nowhere).toMatchObject({ exit: 2, complaint: expect.stringContaining('does not answer at http://127.0.0.1:1') });
+  const stranger = await call('status', '--client', 'nobody', '--secret', 'x', '--url', installation.url);
+  expect(stranger).toMatchObject({ exit: 2, complaint: expect.stringContaining('invalid_client') });
+});
+
+test('doctor looks at a running installation from the settings of its machine', async () => {
+  const { lines, complaint } = await call('doctor', '--json');
+  const found = lines.map((line) => JSON.parse(line) as { check: string; outcome: string; says: string });
+  expect(found.map(({ check }) => check)).toEqual(
+    expect.arrayContaining(['node', 'settings', 'disk', 'database', 'engines', 'ports', 'address', 'certificate']),
+  );
+  expect(found).toContainEqual({ check: 'database', outcome: 'ok', says: expect.stringMatching(/^PostgreSQL \d+/) });
+  expect(found).toContainEqual({
+    check: 'database',
+    outcome: 'ok',
+    says: expect.stringContaining('The master key of MASTER_KEY fits the data'),
+  });
+  // Servers of tests do not wait for the disk, and those of single roles have ports that these settings do not name.
+  const failures = found.filter(({ outcome, check, says }) => outcome === 'fail' && check !== 'ports' && !says.includes('fsync'));
+  expect(failures).toEqual([]);
+  expect(complaint).not.toContain('Error');
+});
