@@ -43,6 +43,7 @@ test('every address of it is the same page, which runs nothing but its own modul
   expect(html).toContain(
     'data-home="https://annals.example/console" data-issuer="https://id.example" data-scope="openid profile read:users',
   );
+  expect(html).toContain('The console is being loaded.');
   expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
   expect(await (await get('/console/items/articles/8001')).text()).toBe(html);
   expect((await get('/console', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } })).status).toBe(304);

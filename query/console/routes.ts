@@ -69,7 +69,10 @@ type ConsoleFacts = {
   readonly domain: Asset;
 };
 
-/** The same for every address of the console; modules are named so that none waits until another has asked for it. */
+/**
+ * The same for every address of the console; modules are named so that none waits until another has asked for it. Until they run, it says
+ * in a sentence what to do.
+ */
 const consolePage = (
   { start, styles, assets }: Application,
   { home, issuer, scope, kinds, domain }: ConsoleFacts,
@@ -92,7 +95,7 @@ ${assets
 </head>
 <body data-home="${quoted(home)}" data-issuer="${quoted(issuer)}" data-scope="${quoted(scope)}"
   data-kinds="${quoted(JSON.stringify(kinds))}" data-domain="${domain.path}">
-<div id="console"></div>
+<div id="console"><main class="threshold loading"><p class="brand">Annals <span>Console</span></p><p>The console is being loaded. If it does not appear, <a href="">load it again</a>.</p></main></div>
 <noscript><p>The console is a program that runs in your browser, and yours runs none. The same by hand: <code>npm run annals -- help</code>.</p></noscript>
 </body>
 </html>
@@ -122,7 +125,7 @@ const sharedUrl = (name: string): URL => new URL(`../../shared/${name}${EXTENSIO
 
 const ROOT = new URL('./app/', import.meta.url);
 const PAGE = '/console';
-const START = 'main.ts';
+const START = 'boot.ts';
 /** In this order: what comes later counts more. */
 const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overview', 'lists', 'item', 'data', 'narrow'];
 

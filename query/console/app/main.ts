@@ -1,5 +1,6 @@
 import { render, type VNode } from 'preact';
 import { openApi } from './api.ts';
+import { Boundary } from './boundary.ts';
 import { readDomain } from './data/domain.ts';
 import { html } from './html.ts';
 import { Shell } from './shell.ts';
@@ -9,25 +10,15 @@ import { Threshold } from './threshold.ts';
 /** Signs in, which may leave the page, and shows the console, or why there is none. */
 const start = async (root: HTMLElement, facts: SignInFacts, declared: string): Promise<void> => {
   const entrance = await enter(facts).catch((error: unknown): Entrance => ({ kind: 'failed', error }));
-  switch (entrance.kind) {
-    case 'leaving':
-      return;
-    case 'signed-in':
-      return render(await openShell(entrance, declared), root);
-    case 'signed-out':
-    case 'failed':
-      return render(html`<${Threshold} entrance=${entrance} />`, root);
-  }
+  if (entrance.kind === 'leaving') return;
+  const shown = entrance.kind === 'signed-in' ? await openShell(entrance, declared) : html`<${Threshold} entrance=${entrance} />`;
+  root.replaceChildren();
+  render(html`<${Boundary} what="the console">${shown}<//>`, root);
 };
 
-/** The declaration may be missing: during an upgrade, a replica of another release may be asked for it. */
-const openShell = async ({ session }: Extract<Entrance, { kind: 'signed-in' }>, declared: string): Promise<VNode> => {
-  try {
-    return html`<${Shell} api=${openApi(session)} session=${session} domain=${await readDomain(declared)} />`;
-  } catch (error) {
-    return html`<${Threshold} entrance=${{ kind: 'failed', error }} />`;
-  }
-};
+/** The declaration may be missing during an upgrade, if a replica of another release is asked for it: then the page is loaded again. */
+const openShell = async ({ session }: Extract<Entrance, { kind: 'signed-in' }>, declared: string): Promise<VNode> =>
+  html`<${Shell} api=${openApi(session)} session=${session} domain=${await readDomain(declared)} />`;
 
 const root = document.getElementById('console');
 const { home = '', issuer = '', scope = '', domain = '' } = document.body.dataset;

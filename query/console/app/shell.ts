@@ -2,6 +2,7 @@ import type { FunctionComponent } from 'preact';
 import type { DomainFacts } from '../domain-facts.ts';
 import type { Api } from './api.ts';
 import { ApiProvider, useAsked } from './asking.ts';
+import { Boundary } from './boundary.ts';
 import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
 import { DataCommand, DataListed } from './data/command.ts';
@@ -86,7 +87,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
     ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind}` : section} isAdmin=${isAdmin} />`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
-      ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${page} key=${place.view + Object.values(place.parameters).join('/')} place=${place} /><//>` : html`<${NotForYou} me=${me} />`)}
+      ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
     </main>`;
 };
 

@@ -1,0 +1,34 @@
+import { Component, type ComponentChildren } from 'preact';
+import { html } from './html.ts';
+
+type BoundaryOptions = { readonly what: string; readonly children?: ComponentChildren };
+type BoundaryState = { readonly error?: unknown };
+
+/** What to do if drawing a part of the page fails: everything around it stays. */
+export class Boundary extends Component<BoundaryOptions, BoundaryState> {
+  static override getDerivedStateFromError(error: unknown): BoundaryState {
+    return { error };
+  }
+
+  override componentDidCatch(error: unknown): void {
+    console.error(error);
+  }
+
+  override render({ what, children }: BoundaryOptions, { error }: BoundaryState) {
+    if (error === undefined) return children;
+    return html`<div class="problem" role="alert">
+      <h1>Something went wrong in ${what}</h1>
+      <p>Nothing was lost on the server. Try it again, or load the page again. If it stays so, report it with the text below.</p>
+      <pre tabindex="0"><code>${reportOf(error)}</code></pre>
+      <div class="tools"><button type="button" class="primary" onClick=${() => this.setState({ error: undefined })}>Try again</button>
+      <button type="button" onClick=${() => location.reload()}>Load the page again</button></div>
+    </div>`;
+  }
+}
+
+/** For whoever mends it; what people have entered is not in it. */
+const reportOf = (error: unknown): string =>
+  `${location.pathname}\n${error instanceof Error ? (error.stack ?? String(error)) : String(error)}`.replaceAll(
+    `${location.origin}/console/assets/`,
+    '',
+  );

@@ -1,0 +1,100 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console-robust.test.ts is skipped, because ${missing}.`);
+
+const TEST_MS = scaled(180_000);
+
+describe.skipIf(missing !== undefined)('the console when something fails', () => {
+  const open = new AsyncDisposableStack();
+  let installation: Installation;
+  let author: Person;
+  let chromium: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const people = await openPeople(installation);
+    author = await people.signUp('Ada');
+    await restClientOf(installation)('POST', '/articles', { token: author.token, body: { title: 'On engines', body: 'One' } });
+    chromium = await launchChromium();
+    open.defer(() => chromium.close());
+    context = await chromium.newContext({ viewport: { width: 1280, height: 850 } });
+    context.setDefaultTimeout(scaled(60_000));
+    page = await context.newPage();
+    await page.goto(`${installation.url}/console`);
+    await page.getByLabel('E-mail address').fill(author.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading('Data');
+  }, TEST_MS);
+  afterAll(() => open.disposeAsync());
+  beforeEach(() => context.unrouteAll());
+
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const look = async (name: string) => {
+    await picture(page, `console-robust-${name}`);
+    await expectFitting(page);
+    await expectAccessible(page);
+  };
+
+  test('a page that runs no scripts says what to do', { timeout: TEST_MS }, async () => {
+    const other = await chromium.newContext({ javaScriptEnabled: false });
+    const silent = await other.newPage();
+    await silent.goto(`${installation.url}/console`);
+    await silent.locator('noscript p').waitFor();
+    expect(await silent.getByText('The console is being loaded.').isVisible()).toBe(false);
+    await other.close();
+  });
+
+  test('until it runs, the page says that it is being loaded', { timeout: TEST_MS }, async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await context.route(/\/main\.ts$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${installation.url}/console/data`, { waitUntil: 'commit' });
+    await page.getByText('The console is being loaded.').waitFor();
+    release();
+    await heading('Data');
+  });
+
+  test('a module that cannot be loaded is loaded again', { timeout: TEST_MS }, async () => {
+    await context.route(/\/item\.ts$/, (route) => route.abort());
+    await page.goto(`${installation.url}/console/data`);
+    await page.getByText('Trying again …').waitFor();
+    await context.unrouteAll();
+    await heading('Data');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('where that does not help, it says what to do', { timeout: TEST_MS }, async () => {
+    await context.route(/\/data\/domain\.ts$/, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(`${installation.url}/console/data`);
+    await page.getByText('Check your connection').waitFor();
+    await look('not-loaded');
+    await context.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await heading('Data');
+  });
+
+  test('what fails in one page leaves the way around, and says what to do', { timeout: TEST_MS }, async () => {
+    await context.route(/\/articles\?/, (route) =>
+      route.fulfill({ contentType: 'application/hal+json', body: '{"_links":{},"_embedded":{}}' }),
+    );
+    await page.goto(`${installation.url}/console/data/articles`);
+    await heading('Something went wrong in this page');
+    await look('boundary');
+    await context.unrouteAll();
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Users' }).click();
+    await heading('Users');
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Articles' }).click();
+    await page.getByRole('link', { name: 'On engines' }).waitFor();
+  });
+});
