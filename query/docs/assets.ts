@@ -32,6 +32,7 @@ export const readAssets = (): Assets => {
     ],
     'navigation.js': [JAVASCRIPT, own('./style/navigation.js')],
     'copy.js': [JAVASCRIPT, own('./style/copy.js')],
+    'tabs.js': [JAVASCRIPT, own('./style/tabs.js')],
     'search.js': [JAVASCRIPT, own('./search/search.js')],
     'minisearch.js': [JAVASCRIPT, ofPackage(import.meta.resolve('minisearch'))],
     'filter.js': [JAVASCRIPT, own('./style/filter.js')],

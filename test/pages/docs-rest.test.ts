@@ -122,6 +122,34 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
     }),
   );
 
+  test('the language of examples is chosen by keyboard, for all of them, and is kept', () =>
+    docs.visit(DESKTOP, async (page) => {
+      await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
+      const operation = operationIn(page, 'editArticle');
+      await operation.getByRole('tabpanel', { name: 'curl' }).getByText('http://localhost:4000/articles/8001').waitFor();
+      expect(await operation.getByRole('tabpanel').count()).toBe(1);
+      await operation.getByRole('tab', { name: 'curl' }).press('ArrowRight');
+      await operation.getByRole('tabpanel', { name: 'TypeScript' }).getByText('client.articles.edit(8001,').waitFor();
+      expect(await operation.getByRole('tab', { name: 'TypeScript' }).getAttribute('aria-selected')).toBe('true');
+      await page.keyboard.press('End');
+      await operation.getByRole('tabpanel', { name: 'GraphQL' }).getByText('updatePost').waitFor();
+      await picture(page, 'docs-rest-tabs');
+      await page.reload();
+      await operation.getByRole('tabpanel', { name: 'GraphQL' }).waitFor();
+      // What GraphQL has no field for keeps its own first example.
+      await operationIn(page, 'listWebhooks').locator('summary').click();
+      await operationIn(page, 'listWebhooks').getByRole('tabpanel', { name: 'curl' }).waitFor();
+    }));
+
+  test('without scripts the examples stand one below the other', () =>
+    docs.visit({ ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${docs.url}/docs/rest`);
+      const operation = operationIn(page, 'editArticle');
+      await operation.locator('summary').click();
+      for (const part of ['curl -X PATCH', 'client.articles.edit', 'updatePost']) await operation.getByText(part).first().waitFor();
+      expect(await operation.getByRole('tab').count()).toBe(0);
+    }));
+
   test('an operation is found by its name, its path, or its method', () =>
     docs.visit(DESKTOP, async (page) => {
       await page.goto(`${docs.url}/docs/rest`);

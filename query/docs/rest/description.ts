@@ -20,6 +20,8 @@ export type Operation = {
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
+  /** Any of these is enough; the empty one stands for callers without a token. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 };
 
 export type Response = { readonly description: string; readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Content };

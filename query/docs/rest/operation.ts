@@ -1,5 +1,7 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { callTabs } from '../calls/calls.ts';
 import { codeBlock } from '../code/block.ts';
 import { formOf } from '../fields/form.ts';
 import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
@@ -15,16 +17,20 @@ const operationId = ({ tags: [tag = ''], operationId: id }: Operation): string =
 
 export const headerId = (name: string): string => `header-${name}`;
 
+/** All that the page is about, and the address that its examples have. */
+export type Shown = { readonly domain: Domain; readonly description: Description; readonly origin: string };
+
 /** One operation, folded up; it can be tried out in place of what it says of the request. */
 export const operationEntry = (
   operation: Operation,
-  description: Description,
+  { domain, description, origin }: Shown,
 ): Html => html`<details class="operation" data-operation="${operation.operationId}" data-name="${namesOf(operation)}">
 <summary><h3 data-anchor="${operationId(operation)}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> <code>${pathText(operation.path)}</code> <span class="summary">${operation.summary}</span></h3></summary>
 <p class="demand" id="${operationId(operation)}">${renderLine(operation.description)} <a href="#${operationId(operation)}" aria-label="Link to “${operation.summary}”">Link</a></p>
 <p class="try"><button type="button" aria-label="Try it: ${operation.summary}">Try it</button> <span role="status"></span></p>
 <div class="told">
-${parametersOf(operation, description)}${bodyOf(operation, description)}<h4>Answers</h4>
+<h4>Request</h4>
+${callTabs(operation, { domain, description }, origin)}${parametersOf(operation, description)}${bodyOf(operation, description)}<h4>Answers</h4>
 <table class="fields answers">
 <colgroup><col><col></colgroup>
 <thead><tr><th scope="col">Status</th><th scope="col">What it means</th></tr></thead>

@@ -10,7 +10,7 @@ import { guidePath } from '../guides/links.ts';
 import { renderLine, renderMarkdown } from '../guides/markdown.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 import { type Description, describeRest } from './description.ts';
-import { exampleOf, headerId, operationEntry, tagId } from './operation.ts';
+import { exampleOf, headerId, operationEntry, type Shown, tagId } from './operation.ts';
 
 export const REST_PATH = '/docs/rest';
 export const REDIRECT_PATH = '/docs/oauth2-redirect.html';
@@ -21,17 +21,18 @@ export const restPage = (assets: Assets, options: OpenApiOptions): DocsPage => (
   title: 'REST',
   styles: ['rest.css'],
   early: ['chosen.js'],
-  scripts: ['filter.js', 'try.js'],
+  scripts: ['filter.js', 'tabs.js', 'try.js'],
   content: () => restContent(assets, options),
 });
 
 const restContent = (assets: Assets, options: OpenApiOptions): Content => {
   const description = describeRest(options);
+  const shown = { domain: options.domain, description, origin: new URL(options.publicUrl).origin };
   return {
     body: html`${introductionOf(options)}
 ${filterField('Find an operation')}
 <div id="operations" data-script="${addressOf(assets, 'swagger-ui.js')}" data-style="${addressOf(assets, 'swagger-ui.css')}">
-${description.tags.map(({ name, description: text }) => tagChapter(name, text, description))}</div>
+${description.tags.map(({ name, description: text }) => tagChapter(name, text, shown))}</div>
 <h2 id="schemas">Schemas</h2>
 ${Object.keys(description.schemas)
   .filter(isNamed)
@@ -68,9 +69,9 @@ const registrationOf = ({ domain, publicUrl }: OpenApiOptions): string => {
   --redirect-uri ${new URL(REDIRECT_PATH, publicUrl).href} --scope 'read:${path} write:${path}'`;
 };
 
-const tagChapter = (name: string, text: string, description: Description): Html => html`<h2 id="${tagId(name)}">${name}</h2>
+const tagChapter = (name: string, text: string, shown: Shown): Html => html`<h2 id="${tagId(name)}">${name}</h2>
 <p>${renderLine(text)}</p>
-${description.operations.filter(({ tags }) => tags.includes(name)).map((operation) => operationEntry(operation, description))}`;
+${shown.description.operations.filter(({ tags }) => tags.includes(name)).map((operation) => operationEntry(operation, shown))}`;
 
 const schemaEntry = (name: string, { schemas }: Description): Html => {
   const schema = schemas[name] ?? {};

@@ -1,0 +1,19 @@
+import { type Call, pathOf } from './filling.ts';
+
+/** The request by curl, with the token of the reader in `$TOKEN`. */
+export const curlOf = (call: Call): string => {
+  const { operation, origin, body, mediaType, needsToken } = call;
+  const method = operation.method.toUpperCase();
+  const isImplied = method === 'GET' || (method === 'POST' && body !== undefined);
+  const isFile = mediaType !== undefined && body === undefined;
+  return [
+    `curl ${isImplied ? '' : `-X ${method} `}${origin}${pathOf(call)}`,
+    ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(mediaType === undefined ? [] : [`-H 'Content-Type: ${mediaType}'`]),
+    ...(body === undefined ? [] : [`-d '${quoted(JSON.stringify(body))}'`]),
+    ...(isFile ? ['--data-binary @picture.png'] : []),
+  ].join(' \\\n  ');
+};
+
+/** Between apostrophes of a shell. */
+const quoted = (text: string): string => text.replaceAll("'", "'\\''");

@@ -1,0 +1,27 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { AggregateOperation } from '#kernel/rest/operation.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+
+export type Use = AggregateOperation['use'];
+
+/** What an operation does to an aggregate; undefined for operations of the kernel. Reads of users are declared by the kernel, and look the same. */
+export const useOf = (domain: Domain, id: string): Use | undefined => {
+  const operation = operationsOf(domain)[id];
+  if (operation !== undefined && 'use' in operation) return operation.use;
+  const { user } = domain.kinds;
+  const does = READS_OF_USERS[id];
+  return user === undefined || does === undefined ? undefined : { kind: user, does };
+};
+
+const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history'>> = {
+  listUsers: 'list',
+  getUser: 'read',
+  listUserHistory: 'history',
+};
+
+/** Whether the last part of the path names something of the item before it: its history, a file, or a command. */
+export const isOfItem = (use: Use): boolean => {
+  if (use.does === 'command') return !LISTED.has(use.command.kind);
+  return ['history', 'putFile', 'removeFile'].includes(use.does);
+};
+const LISTED: ReadonlySet<string> = new Set(['create', 'addItem']);
