@@ -32,6 +32,9 @@ export type Caller =
  */
 export const ACCOUNT_CLIENT_ID = 'annals-account';
 
+/** A personal access token as events name the client that they came by. Nobody can register it: the ids of clients have no colon. */
+export const personalTokenClient = (tokenId: string): string => `annals-token:${tokenId}`;
+
 /** As the caller would be without a token. */
 export const withoutToken = (caller: Caller): Caller => (caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller);
 
@@ -80,6 +83,10 @@ const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
   // the schema of GraphQL, where the settings keep it from everybody else
   'schema.read': { scope: 'read:schema', signedIn: true },
   'client.manage': { scope: 'manage:clients' },
+  // one's own personal access tokens
+  'token.manage': { scope: 'manage:tokens', signedIn: true },
+  // the sessions, applications and tokens of others, invitations, and who may sign in
+  'account.manage': { scope: 'manage:accounts' },
   'operations.manage': { scope: 'manage:operations' },
 };
 

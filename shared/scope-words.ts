@@ -19,6 +19,14 @@ const KERNEL: Readonly<Record<string, ScopeWords>> = {
     asked: 'See how the interface for programs is built',
   },
   'manage:clients': { described: 'Manage applications', asked: 'Register, change and delete applications' },
+  'manage:tokens': {
+    described: 'Manage your personal access tokens',
+    asked: 'See, create and revoke your personal access tokens',
+  },
+  'manage:accounts': {
+    described: 'Manage accounts: invitations, sessions, applications and tokens of others, and who may sign in',
+    asked: 'Invite people, end the sessions, applications and tokens of others, and keep others from signing in',
+  },
   'manage:operations': {
     described: 'Operate the installation',
     asked: 'Retry or skip parked items, and start verifications',

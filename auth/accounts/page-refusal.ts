@@ -3,6 +3,7 @@ import { problemOf } from '#shared/http/problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/process/log.ts';
+import { isForPrograms } from '../answer-json.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';
@@ -26,7 +27,7 @@ const RETRY_AFTER_SECONDS = '2';
 export const answerPageErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, next) => {
-    if (response.headersSent) return next(error);
+    if (response.headersSent || (isForPrograms(request) && !(error instanceof PageRefusal))) return next(error);
     if (error instanceof PageRefusal) return answerPage(response, error.page);
     const { status, headers } =
       error instanceof TooBusy ? { status: 503, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : problemOf(error);

@@ -80,6 +80,11 @@ export const writePerson = async (connection: Connection, { userId, version, ema
   );
 };
 
+/** Until the end of the transaction nobody else adds anything of which a person has only so many. */
+export const lockPerson = async (connection: Queryable, userId: UserId): Promise<void> => {
+  await connection.query('select from auth.person where user_id = $1 for update', [userId]);
+};
+
 /** A deleted person has no address, no role and nothing to sign in with; the row stays, because tokens may still name it. */
 export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
   await database.query(
@@ -96,5 +101,5 @@ export const deleteLeftOfDeleted = async (database: Queryable): Promise<void> =>
     await database.query(`delete from ${table} using auth.person where person.user_id = ${table}.user_id and person.status = 'deleted'`);
 };
 
-const YOUNGER_TABLES = ['auth.second_factor', 'auth.recovery_code', 'auth.passkey'] as const;
+const YOUNGER_TABLES = ['auth.second_factor', 'auth.recovery_code', 'auth.passkey', 'auth.personal_token'] as const;
 const SIGN_IN_TABLES = ['auth.credential', ...YOUNGER_TABLES] as const;

@@ -12,6 +12,7 @@ import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/process/log.ts';
+import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { Post } from '../mail/post.ts';
 import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
@@ -20,8 +21,9 @@ import { PAGE_PATHS } from '../pages/page-paths.ts';
 import { passkeyScriptRoutes } from '../pages/passkey-script.ts';
 import { relyingPartyOf } from '../passkeys/ceremony.ts';
 import { createPasskeys } from '../passkeys/passkeys.ts';
+import { createOwnTokens } from '../personal-tokens/personal-tokens.ts';
+import { personalTokenRoutes } from '../personal-tokens/routes.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { ReadAttributes } from '../provider/read-attributes.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
 import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security-log.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
@@ -86,6 +88,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
       onRefused: (userId) => tellOfChange(told, { userId }, COPIED, 'A passkey was refused'),
     }),
     secondFactors: createSecondFactors(told),
+    ownTokens: createOwnTokens(told),
     codeLimits: createCodeLimits(attempts),
     recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),
@@ -96,7 +99,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     isSignUpOpen: dependencies.signUp !== 'off',
   };
   return Router()
-    .use(passkeyScriptRoutes())
+    .use(passkeyScriptRoutes(), personalTokenRoutes(shared))
     .use(
       signUpRoutes(shared),
       signInRoutes(shared),

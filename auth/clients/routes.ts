@@ -4,7 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type ClientSettings, clientSettingsOf } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { entityTagOf, isKnownToReader, versionsDemandedBy } from '#shared/http/entity-tag.ts';
+import { entityTagOf, versionsDemandedBy } from '#shared/http/entity-tag.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
@@ -13,6 +13,7 @@ import { authorize } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
+import { answerJson } from '../answer-json.ts';
 import type { By } from './by.ts';
 import type { ClientAndSecret } from './client.ts';
 import type { Clients } from './clients.ts';
@@ -63,7 +64,7 @@ const handlersFor = ({ NewClient, ClientReplacement, ClientPatch, ClientSettings
     if (found.length > limit && last !== undefined) {
       response.set('Link', `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`);
     }
-    answer(request, response, { text: JSON.stringify(items.map((client) => representationOf({ client }))), version: 0 });
+    answerJson(request, response, { text: JSON.stringify(items.map((client) => representationOf({ client }))), version: 0 });
   }) satisfies Handler,
 
   create: (async (request, response) => {
@@ -116,15 +117,7 @@ const answerClient = (request: Request<{ clientId: string }>, response: Response
   const shown = JSON.stringify(representationOf({ client: made.client }));
   const text = made.secret === undefined ? shown : JSON.stringify(representationOf(made));
   response.set('ETag', entityTagOf(made.client.version, shown));
-  answer(request, response, { text, version: made.client.version });
-};
-
-const answer = (request: Request<{ clientId: string }>, response: Response, { text, version }: { text: string; version: number }): void => {
-  const tag = response.get('ETag') ?? entityTagOf(version, text);
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  response.set({ ETag: tag, 'Cache-Control': isRead ? 'private, no-cache' : 'no-store' }).vary('Authorization');
-  if (isRead && isKnownToReader(request, tag)) response.status(304).end();
-  else response.type('json').send(text);
+  answerJson(request, response, { text, version: made.client.version });
 };
 
 /** Applies a JSON merge patch (RFC 7396): what is null goes, what is an object is merged, all else is put in place. */

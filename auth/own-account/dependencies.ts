@@ -4,6 +4,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { Attempts } from '../accounts/attempts.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { Persons } from '../accounts/directory.ts';
@@ -16,8 +17,8 @@ import type { Post } from '../mail/post.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { PasswordResets } from '../password-reset/password-reset.ts';
+import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { ReadAttributes } from '../provider/read-attributes.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import type { AllowedClient } from '../storage/grants.ts';
@@ -47,6 +48,7 @@ export type OwnAccountDependencies = {
   readonly devices: KnownDevices;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
+  readonly ownTokens: OwnTokens;
   readonly tickets: Tickets;
   readonly emailHash: (email: string) => string;
   readonly tokens: FormTokens;

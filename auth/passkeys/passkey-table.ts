@@ -34,11 +34,6 @@ export const selectPasskeyByCredential = async (database: Queryable, credentialH
   return rows[0];
 };
 
-/** Until the end of the transaction nobody else adds one to this person. */
-export const lockPasskeysOf = async (connection: Queryable, userId: UserId): Promise<void> => {
-  await connection.query('select from auth.person where user_id = $1 for update', [userId]);
-};
-
 /** Answers false where it is somebody's already, they have too many, or the person was deleted; for who has locked them. */
 export const insertPasskey = async (database: Queryable, passkey: NewPasskey): Promise<boolean> => {
   const { id, userId, credentialHash, sealed, counter } = passkey;

@@ -5,6 +5,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
+import { lockPerson } from '../accounts/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
@@ -13,7 +14,6 @@ import {
   deletePasskey,
   deletePasskeysOf,
   insertPasskey,
-  lockPasskeysOf,
   notePasskeyUse,
   type PasskeyRow,
   selectPasskeyByCredential,
@@ -117,7 +117,7 @@ const add = async (
   const row = { id, userId, credentialHash: hashOf(seal, credential.id), counter: credential.counter };
   const passkey = { ...row, sealed: await sealed({ keys }, userId, { id, kept }) };
   const isAdded = await inTransaction(pool, async (connection) => {
-    await lockPasskeysOf(connection, userId);
+    await lockPerson(connection, userId);
     return insertPasskey(connection, passkey);
   });
   if (!isAdded) return false;

@@ -8,6 +8,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
+import { createReadAttributes } from '#shared/read-attributes.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { StoredClient } from '../clients/client.ts';
@@ -23,7 +24,6 @@ import { metadataOf } from './client-metadata.ts';
 import type { ProviderSettings } from './configuration.ts';
 import { createProvider, type ProviderDependencies } from './create-provider.ts';
 import { createReadProfile } from './profile.ts';
-import { createReadAttributes } from './read-attributes.ts';
 import { createReadSubject } from './read-subject.ts';
 import { createStructuredTokens } from './structured-tokens.ts';
 

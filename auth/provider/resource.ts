@@ -1,8 +1,8 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { ReadAttributes } from '#shared/read-attributes.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
-import type { ReadAttributes } from './read-attributes.ts';
 import type { ReadSubject } from './read-subject.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
@@ -55,7 +55,7 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect, with which the same
  * token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that the user has now, in `attributes` what rights compare of them, in `grant_id` the
  * grant they end with, in `revocations_seen` which revocations came before, and in `user_version` as of which version of the user's
- * stream the role was read. A client that acts for itself is the user that is its service account.
+ * stream the role was read, and in `auth_time` when the user signed in (RFC 9068, section 2.2.1). A client that acts for itself is the user that is its service account.
  */
 export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
@@ -71,6 +71,7 @@ export const createTokenClaims =
       if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
       token.scope = scopeOf(ctx, token.scope);
       payload.scope = token.scope;
+      payload.auth_time = signedInAtS(ctx);
       payload.role = person.role;
       payload.user_version = person.version;
       payload.grant_id = token.grantId;
@@ -88,6 +89,11 @@ const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): st
   const source = RefreshToken ?? AuthorizationCode ?? DeviceCode;
   const asked = oidc.params?.scope === undefined ? (source?.scopes ?? new Set()) : oidc.requestParamScopes;
   return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
+};
+
+const signedInAtS = ({ oidc }: KoaContextWithOIDC): number | undefined => {
+  const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
+  return (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime;
 };
 
 const serviceAccountOfClient = ({ oidc }: KoaContextWithOIDC): number => {

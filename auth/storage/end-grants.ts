@@ -1,6 +1,7 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
+import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { type EndedGrant, endRecords, type RecordOwner } from './end-records.ts';
 
 /** Ends a grant with everything that was issued under it, once; repeating it is harmless. */
@@ -10,7 +11,7 @@ type Dependencies = { readonly pool: Pool; onEnded(grant: EndedGrant): Promise<v
 
 export type GrantEnder = {
   readonly endGrant: EndGrant;
-  /** Every grant and session of a person who is no more, or who wants to be signed out everywhere. */
+  /** Every grant, session and personal access token of a person who is no more, or who wants to be signed out everywhere. */
   endGrantsOfUser(userId: number): Promise<void>;
   endGrantsOfClient(clientId: string): Promise<void>;
 };
@@ -29,6 +30,7 @@ export const createGrantEnder = ({ pool, onEnded }: Dependencies): GrantEnder =>
 
 const endGrantsOfUser = async (connection: Connection, userId: number): Promise<readonly EndedGrant[]> => {
   await revoke(connection, 'user', String(userId));
+  await deletePersonalTokensOf(connection, userId);
   return endGrants(connection, 'account_id', String(userId));
 };
 

@@ -128,8 +128,10 @@ const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_I
 const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
 const STREAM: JsonObject = { type: 'string', pattern: '^[a-z][A-Za-z0-9]{0,39}-[\\w-]{1,100}$', examples: ['user-7001'] };
 const CLIENT: JsonObject = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$', examples: ['importer'] };
+const TOKEN: JsonObject = { type: 'string', pattern: '^[\\w-]{1,50}$', examples: ['k3J9x2PqLm0a'] };
 const IN_PATH: Readonly<Record<string, JsonObject>> = {
   clientId: CLIENT,
+  tokenId: TOKEN,
   deliveryId: UUID,
   replayId: UUID,
   orderId: UUID,
@@ -153,7 +155,7 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
   const { method, answer } = operation;
   if (!isOfLog(operation)) {
-    if (method === 'POST') return [];
+    if (method === 'POST' || operation.isUnversioned) return [];
     return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
   }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];

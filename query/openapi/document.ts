@@ -71,6 +71,7 @@ const KERNEL_TAGS = {
     name: 'Clients',
     description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
   },
+  account: { name: 'Account', description: 'What people keep at the authorization server: their personal access tokens.' },
   'event-types': { name: 'Events' },
   audit: { name: 'Audit', description: 'How far what is read is proven, and by what.' },
   operations: { name: 'Operations', description: 'How the installation does, what stands still, and what operators have asked for.' },

@@ -28,6 +28,7 @@ const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   orderId: ['order_not_found'],
   stream: ['not_parked'],
   clientId: ['client_not_found'],
+  tokenId: ['token_not_found'],
 };
 
 const absentFor = (parameter: string): readonly ProblemCode[] => {
@@ -68,6 +69,7 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   editClient: ['conflict', 'client_built_in', 'invalid_command'],
   deleteClient: ['client_built_in'],
   rotateClientSecret: ['client_built_in', 'client_without_secret'],
+  createPersonalToken: ['sign_in_too_old', 'address_not_confirmed', 'too_many_tokens'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 

@@ -99,6 +99,10 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.passkey': personal('passkeys, encrypted under the key of the person', ['passkeys', byUser('auth.passkey')]),
   'auth.second_factor': personal('secrets of apps, encrypted under the key of the person', ['second factor', byUser('auth.second_factor')]),
   'auth.recovery_code': personal('keyed hashes of codes', ['recovery codes', byUser('auth.recovery_code')]),
+  'auth.personal_token': personal('digests of personal access tokens, with their names encrypted under the key of the person', [
+    'personal access tokens',
+    byUser('auth.personal_token'),
+  ]),
   'auth.record': personal('sessions, grants and tokens, encrypted', [
     'sessions and grants',
     'select count(*) from auth.record where account_id = $1::bigint::text',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { token } from '#kernel/declare/values.ts';
+import { timestamp, token } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { userId } from './fields.ts';
+import { names, userId } from './fields.ts';
 
 /** What somebody changes of how they sign in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;
@@ -9,6 +9,7 @@ const account = { kind: 'account', key: 'userId' } as const;
 const told = { right: 'user.read_private', owner: 'userId' } as const;
 const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
 
+const accessToken = z.strictObject({ userId, tokenId: token });
 const passkey = z.strictObject({ userId, passkeyId: token });
 
 export const ACCOUNT_EVENTS = {
@@ -60,6 +61,38 @@ export const ACCOUNT_EVENTS = {
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
+  }),
+  'account.token_created': defineEvent({
+    ...common,
+    type: 'account.token_created',
+    description: 'Somebody created a personal access token: whoever has it can act for them within its scopes, until it expires.',
+    stream: account,
+    schema: accessToken.extend({ scopes: names, expiresAt: timestamp }),
+    example: { userId: 7001, tokenId: 'k3J9x2Pq', scopes: ['read:events'], expiresAt: '2026-02-01T00:00:00.000Z' },
+  }),
+  'account.token_revoked': defineEvent({
+    ...common,
+    type: 'account.token_revoked',
+    description: 'A personal access token was revoked before it expired.',
+    stream: account,
+    schema: accessToken,
+    example: { userId: 7001, tokenId: 'k3J9x2Pq' },
+  }),
+  'account.deactivated': defineEvent({
+    ...common,
+    type: 'account.deactivated',
+    description: 'An administrator deactivated an account: nobody signs in to it or acts for it until it is reactivated.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
+  }),
+  'account.reactivated': defineEvent({
+    ...common,
+    type: 'account.reactivated',
+    description: 'An administrator reactivated an account.',
+    stream: account,
+    schema: z.strictObject({ userId }),
+    example: { userId: 7001 },
   }),
   'account.second_factor_added': defineEvent({
     ...common,

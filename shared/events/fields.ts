@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { visibleText } from '#kernel/declare/values.ts';
+import { token, visibleText } from '#kernel/declare/values.ts';
 import type { LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 
 /** The brand is given here, where the number has just been checked. */
@@ -28,3 +28,6 @@ export const attributes = z.record(z.string().max(100), z.union([z.string(), z.n
 export type Role = string;
 
 export const name = visibleText(100);
+
+const NAMES_MAX = 50;
+export const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<readonly string[], readonly string[]>;

@@ -17,16 +17,20 @@ import { streamName } from './streams.ts';
  * fixture is never changed, nor its hash: a log that has such events is out there. What it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
  */
 const FIXTURES = [
+  'account.deactivated.v1.json',
   'account.passkey_added.v1.json',
   'account.passkey_refused.v1.json',
   'account.passkey_removed.v1.json',
   'account.password_changed.v1.json',
+  'account.reactivated.v1.json',
   'account.reclaimed.v1.json',
   'account.recovery_code_used.v1.json',
   'account.recovery_codes_renewed.v1.json',
   'account.reset_requested.v1.json',
   'account.second_factor_added.v1.json',
   'account.second_factor_removed.v1.json',
+  'account.token_created.v1.json',
+  'account.token_revoked.v1.json',
   'administrator.appointed.v1.json',
   'administrator.leaving.v1.json',
   'article.deleted.v1.json',

@@ -5,7 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
 import { defineEvent } from './define-event.ts';
-import { userId } from './fields.ts';
+import { names, userId } from './fields.ts';
 
 /**
  * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold
@@ -18,9 +18,6 @@ const invitation = { kind: 'invitation', key: 'invitationId' } as const;
 
 const told = { right: 'user.read_private', owner: 'userId' } as const;
 const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
-
-const NAMES_MAX = 50;
-const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<readonly string[], readonly string[]>;
 
 const SESSION_EVENTS = {
   'session.signed_in': defineEvent({

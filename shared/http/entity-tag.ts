@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { HttpProblem } from './http-problem.ts';
 
@@ -55,8 +56,8 @@ const isTagList = (header: string): boolean => {
 };
 
 /** Whether the reader already has what the tag stands for (RFC 9110, section 13.1.2). */
-export const isKnownToReader = (request: Request, entityTag: string): boolean => {
-  const header = request.get('If-None-Match');
+export const isKnownToReader = ({ headers }: Pick<IncomingMessage, 'headers'>, entityTag: string): boolean => {
+  const header = headers['if-none-match'];
   if (header === undefined) return false;
   return header.trim() === '*' || tagsOf(header).some((tag) => `"${tag}"` === entityTag);
 };

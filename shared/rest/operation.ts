@@ -19,6 +19,8 @@ export type RestOperation = {
   readonly right: Operation | null;
   /** The parameters of the query; others are refused. */
   readonly query?: z.ZodObject;
+  /** What it changes is never changed but made and ended: there are no versions to demand. */
+  readonly isUnversioned?: true;
   /** The schema of the body by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
   readonly answer: Answer;

@@ -17,6 +17,7 @@ import { HISTORY_OPERATIONS } from './history.ts';
 import { PAGE, sortBy } from './lists.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
+import { personalTokenOperations } from './personal-tokens.ts';
 import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -32,13 +33,13 @@ const kernelOperationsOf = (domain: Domain) =>
     ...DELIVERY_OPERATIONS,
     ...OPERATOR_OPERATIONS,
   }) as const satisfies Record<string, RestOperation>;
-type ClientOperationId = keyof ReturnType<typeof clientOperations>;
+type AuthOperationId = keyof ReturnType<typeof clientOperations> | keyof ReturnType<typeof personalTokenOperations>;
 export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
 export type Operations = Readonly<
-  Record<KernelOperationId | ClientOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
+  Record<KernelOperationId | AuthOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
 const made = new WeakMap<Domain, Operations>();
@@ -55,6 +56,7 @@ const makeOperations = (domain: Domain): Operations => {
     ...userReadsOf(domain),
     ...kernelOperationsOf(domain),
     ...clientOperations(domain),
+    ...personalTokenOperations(domain),
     ...eventOperations(catalogueOf(domain)),
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];

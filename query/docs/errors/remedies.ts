@@ -201,6 +201,19 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The first request with this `Idempotency-Key` is still running.',
     remedy: 'Send it again after `Retry-After`: you get the response of the first one.',
   },
+  token_not_found: { cause: 'The personal access token was revoked, has expired long ago, or is of somebody else.', remedy: LISTED },
+  too_many_tokens: {
+    cause: 'The account has as many personal access tokens as one account can have.',
+    remedy: 'Revoke one that is not used: `lastUsedAt` says when each was used.',
+  },
+  sign_in_too_old: {
+    cause: 'The user of the token signed in more than ten minutes ago, or the token does not say when. A personal access token never does.',
+    remedy: 'Send the user to `/authorize` with `max_age=600` or `prompt=login`, and use the new token.',
+  },
+  address_not_confirmed: {
+    cause: 'Nobody has shown that the e-mail address of the account belongs to its owner.',
+    remedy: 'The user opens `/account/confirm` and follows the link in the mail.',
+  },
   unauthenticated: { cause: 'The request needs a token and has none.', remedy: 'Send `Authorization: Bearer <token>`.' },
   insufficient_scope: { cause: 'The token lacks a scope. `details.scope` names it.', remedy: 'Request a token with this scope.' },
   forbidden: {

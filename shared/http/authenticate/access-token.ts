@@ -17,6 +17,8 @@ export type AccessToken = Revocable & {
   readonly caller: Extract<Caller, { kind: 'user' }>;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
+  /** When its user signed in; a token of a service or of a former release does not say it. */
+  readonly signedInAtS: number | undefined;
   readonly kid: string;
   /** What the caller must prove to possess, beside the token. */
   readonly bound: { readonly jkt?: string | undefined; readonly 'x5t#S256'?: string | undefined };
@@ -51,6 +53,7 @@ const Claims = z.object({
     .default('')
     .transform((text) => text.split(' ').filter(Boolean))
     .pipe(z.array(z.string()).max(SCOPES_MAX)),
+  auth_time: z.number().optional(),
   role: roleName,
   attributes: attributes.optional(),
   grant_id: token.optional(),
@@ -141,6 +144,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   userVersion: claims.user_version,
   notBeforeS: claims.nbf,
   expiresAtS: claims.exp,
+  signedInAtS: claims.auth_time,
   kid,
   bound: claims.cnf,
 });

@@ -10,6 +10,8 @@ import { rememberChallenge } from './challenge.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
 import type { VerificationKeys } from './keys.ts';
+import { PERSONAL_TOKEN_PREFIX } from './personal-token.ts';
+import type { PersonalTokens } from './personal-tokens.ts';
 import type { Revocations, UserChange } from './revocations.ts';
 import type { SpentProofs } from './spent-proofs.ts';
 import { TokenRefusal } from './token-refusal.ts';
@@ -21,6 +23,7 @@ export type AuthenticateOptions = {
   readonly keys: VerificationKeys;
   readonly revocations: Revocations;
   readonly spentProofs: SpentProofs;
+  readonly personalTokens: PersonalTokens;
   readonly policy: Policy;
   /** Whether the certificate of a client is what the proxy in front says it is. */
   readonly ingressSecret: string | undefined;
@@ -38,6 +41,9 @@ const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 
 /** Who sends a request, once it has passed `authenticate`; before that, nobody. */
 export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
+
+/** When the user of a request that has passed `authenticate` signed in, in seconds; undefined if its token does not say it. */
+export const signedInAtOf = (request: IncomingMessage): number | undefined => accessTokens.of(request)?.signedInAtS;
 
 /**
  * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is looked at again by this.
@@ -87,12 +93,16 @@ const metadataUrlOf = (resource: string): string => {
 type Identify = (request: Request, credentials: Credentials) => Promise<AccessToken>;
 
 const createIdentifier = (options: AuthenticateOptions): Identify => {
-  const { revocations } = options;
+  const { revocations, personalTokens } = options;
   const verifier = createTokenVerifier(options);
+  const find = async (token: string, digest: string): Promise<AccessToken> =>
+    token.startsWith(PERSONAL_TOKEN_PREFIX)
+      ? personalTokens.find(token, digest)
+      : (verifier.known(digest) ?? verifier.verify(token, digest));
   const demandProof = createProofDemand(options);
   return async (request, { scheme, token, digest }) => {
     try {
-      const accessToken = verifier.known(digest) ?? (await verifier.verify(token, digest));
+      const accessToken = await find(token, digest);
       if (isStale(revocations)) throw staleRevocations();
       if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);

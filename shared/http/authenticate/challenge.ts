@@ -23,6 +23,12 @@ export const challengeFor = (request: IncomingMessage, error: unknown): string |
   if (error instanceof TokenRefusal) return format(by, error.scheme, { error: error.error, error_description: error.message });
   if (!(error instanceof Rejection)) return undefined;
   if (error.code === 'unauthenticated') return format(by, by.scheme, {});
+  if (error.code === 'sign_in_too_old') {
+    // RFC 9470, section 3.
+    const { maxAge } = error.details;
+    const named = { error: 'insufficient_user_authentication', error_description: error.message, max_age: String(maxAge) };
+    return format(by, by.scheme, named);
+  }
   if (error.code === 'insufficient_scope') {
     const { scope } = error.details;
     const named: Parameters = typeof scope === 'string' ? { scope } : {};

@@ -1,12 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
+import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
+import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
+import { createPersonalTokens } from './personal-tokens.ts';
 import { followRevocations, migrateRevocations, type RevocationNews, type UserChange } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 
@@ -26,18 +32,25 @@ type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret'
   readonly pool: Pool;
   readonly log: Log;
   readonly domain: Domain;
+  /** Both are needed where rights compare fields of users: a personal access token does not say them. */
+  readonly eventLog?: EventLog;
+  readonly keys?: KeyStore;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
   readonly loadKeys: LoadKeys;
 };
 
 /** The one check of tokens, for every interface of every role. */
-export const openResourceServer = async ({ pool, log, domain, loadKeys, ...options }: Options): Promise<ResourceServer> => {
+export const openResourceServer = async ({ pool, log, domain, loadKeys, ...given }: Options): Promise<ResourceServer> => {
   await migrateRevocations(pool);
   await using opening = new AsyncDisposableStack();
   const revocations = opening.use(await followRevocations({ pool, log }));
   opening.use(startSweeping({ pool, log }));
+  const { eventLog, keys: personKeys, ...options } = given;
+  const policy = policyOf(domain);
   const keys = createVerificationKeys({ load: loadKeys, log });
-  const handler = authenticate({ ...options, policy: policyOf(domain), keys, revocations, spentProofs: createSpentProofs(pool) });
+  const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
+  const personalTokens = createPersonalTokens({ pool, policy, revocations, readAttributes, log });
+  const handler = authenticate({ ...options, policy, keys, revocations, personalTokens, spentProofs: createSpentProofs(pool) });
   const resources = opening.move();
   return {
     handler,
@@ -47,6 +60,15 @@ export const openResourceServer = async ({ pool, log, domain, loadKeys, ...optio
     onRevoked: revocations.onRevoked,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+const readAttributesOf = (
+  domain: Domain,
+  { eventLog, keys }: { eventLog: EventLog | undefined; keys: KeyStore | undefined },
+): ReadAttributes => {
+  if (eventLog !== undefined && keys !== undefined) return createReadAttributes({ domain, eventLog, codec: createCodec({ domain, keys }) });
+  if (attributesOf(domain).length > 0) throw new Error('Rights compare fields of users, and there is no log to read them from');
+  return async () => undefined;
 };
 
 const EVERY_MS = 30_000;

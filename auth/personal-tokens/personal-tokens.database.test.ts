@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import {
+  type AuthWorld,
+  createAuthWorld,
+  registerClient,
+  registerPerson,
+  serviceClient,
+  type TestPerson,
+  webClient,
+} from '../../test/engines/auth-world.ts';
+import { system } from '../../test/engines/command-side.ts';
+import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
+import { minutesLater } from '../../test/engines/own-account.ts';
+import { until } from '../../testing/until.ts';
+import { TOKENS_MAX } from './token-table.ts';
+
+type Answer = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers };
+type Made = { readonly id: string; readonly token: string };
+
+const SCOPES = ['manage:tokens', 'read:articles', 'write:users', 'manage:clients', 'read:users'];
+const WITHIN_MS = 3_000;
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const wanted = { name: 'Nightly import', scopes: ['read:articles', 'manage:clients'], expiresAt: inDays(30) };
+
+let world: AuthWorld;
+let site: AuthProcess;
+/** Another process, which hears of revocations by the feed alone. */
+let other: AuthProcess;
+let clientId: string;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  site = await openAuthProcess(world);
+  other = await openAuthProcess(world);
+  const settings = {
+    ...webClient,
+    scopes: [...webClient.scopes, ...SCOPES.filter((scope) => scope !== 'read:articles')],
+    firstParty: true,
+  };
+  ({ clientId } = await registerClient(site.auth, settings));
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await site?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const ask = async (token: string, path: string, init: RequestInit = {}, at = site): Promise<Answer> => {
+  const headers = { Authorization: `Bearer ${token}`, ...(init.body !== undefined && { 'Content-Type': 'application/json' }) };
+  const response = await fetch(`${at.url}${path}`, { ...init, headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+};
+
+const tokensOf = async (person: TestPerson, scope = SCOPES.join(' ')): Promise<Readonly<Record<string, unknown>>> => {
+  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope });
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    client_id: clientId,
+    redirect_uri: webClient.redirectUris[0],
+  };
+  return (await post(site.auth, '/token', form)).body;
+};
+const accessTokenOf = async (person: TestPerson, scope?: string): Promise<string> => String((await tokensOf(person, scope)).access_token);
+
+const create = (token: string, body: object = wanted) => ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) });
+const list = async (token: string) => (await ask(token, '/account/tokens')).body as unknown as readonly Record<string, unknown>[];
+
+const somebody = async (role: 'author' | 'admin' = 'author') => {
+  const person = await registerPerson(site.auth, role);
+  return { person, token: await accessTokenOf(person) };
+};
+const somebodyWithToken = async (role: 'author' | 'admin' = 'author', body: object = wanted) => {
+  const { person, token } = await somebody(role);
+  return { person, session: token, made: (await create(token, body)).body as Made };
+};
+const give = (userId: TestPerson['userId'], role: 'author' | 'admin') =>
+  site.auth.gateway.send({ type: 'UpdateUser', userId, role }, { caller: system, requestId: randomUUID() });
+/** Who may do what administrators may, and is known, but has not the scope for one's own tokens. */
+const isAdmin = async (token: string, at = site) => (await ask(token, '/clients', {}, at)).status;
+
+describe('creating', () => {
+  test('answers the token once; the list has all but that', async () => {
+    const { person, token } = await somebody();
+    const { status, body, headers } = await create(token);
+    expect([status, headers.get('cache-control'), headers.get('location')]).toEqual([201, 'no-store', `/account/tokens/${body.id}`]);
+    expect(isPersonalToken(String(body.token))).toBe(true);
+    const { token: secret, ...shown } = body;
+    expect(await list(token)).toEqual([{ ...shown, lastUsedAt: null }]);
+    expect(shown).toMatchObject({ name: 'Nightly import', scopes: wanted.scopes, expiresAt: wanted.expiresAt });
+    const { rows } = await site.auth.pool.query('select * from auth.personal_token where user_id = $1', [person.userId]);
+    const kept = JSON.stringify(rows);
+    for (const hidden of [String(secret), String(secret).slice(11, 54), 'Nightly']) expect(kept).not.toContain(hidden);
+  });
+
+  test.each<[string, object]>([
+    ['no scope', { scopes: [] }],
+    ['a scope twice', { scopes: ['read:articles', 'read:articles'] }],
+    ['a scope that there is not', { scopes: ['read:minds'] }],
+    ['the scope for tokens', { scopes: ['manage:tokens'] }],
+    ['no name', { name: ' ' }],
+    ['no end', { expiresAt: undefined }],
+    ['an end in the past', { expiresAt: inDays(-1) }],
+    ['an end in more than a year', { expiresAt: inDays(366) }],
+    ['a member that there is not', { userId: 1 }],
+  ])('is refused with %s', async (_, wrong) => {
+    const { token } = await somebody();
+    expect(await create(token, { ...wanted, ...wrong })).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
+  });
+
+  test('gives no scope that the caller has not', async () => {
+    const token = await accessTokenOf(await registerPerson(site.auth), 'manage:tokens read:articles');
+    expect(await create(token, { ...wanted, scopes: ['write:users'] })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope' },
+    });
+    expect(await create(await accessTokenOf(await registerPerson(site.auth), 'read:articles'))).toMatchObject({ status: 403 });
+  });
+
+  test('needs a recent sign-in, which the challenge says', async () => {
+    const { refresh_token } = await tokensOf(await registerPerson(site.auth));
+    using _ = minutesLater(11);
+    const form = { grant_type: 'refresh_token', refresh_token: String(refresh_token), client_id: clientId };
+    const { status, body, headers } = await create(String((await post(site.auth, '/token', form)).body.access_token));
+    expect([status, body.code]).toEqual([401, 'sign_in_too_old']);
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_user_authentication", .*max_age="600"/);
+  });
+
+  test('is not for services, which never sign in', async () => {
+    const service = await registerClient(site.auth, { ...serviceClient, scopes: SCOPES, defaultScopes: SCOPES });
+    const { body } = await post(site.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
+    expect(await create(String(body.access_token))).toMatchObject({ status: 401, body: { code: 'sign_in_too_old' } });
+  });
+
+  test('ends at as many as one may have, also where many come at once', async () => {
+    const { token } = await somebody();
+    const statuses = await Promise.all(Array.from({ length: TOKENS_MAX + 5 }, async () => (await create(token)).status));
+    expect(statuses.toSorted()).toEqual([...Array(TOKENS_MAX).fill(201), ...Array(5).fill(409)]);
+  });
+});
+
+describe('a token', () => {
+  test('is good for its scopes, in the role of its user, under a client of its own', async () => {
+    const { made } = await somebodyWithToken('admin');
+    expect(await isAdmin(made.token)).toBe(200);
+    expect(await isAdmin(made.token, other)).toBe(200);
+    expect(await ask(made.token, '/account/tokens')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  });
+
+  test('gives nobody more than their role allows', async () => {
+    expect(await isAdmin((await somebodyWithToken('author')).made.token)).toBe(403);
+  });
+
+  test('follows the role of its user in every process', async () => {
+    const { person, made } = await somebodyWithToken('author');
+    const becomes = (status: number, at: AuthProcess) =>
+      until(
+        () => isAdmin(made.token, at),
+        (found) => found === status,
+        WITHIN_MS,
+      );
+    for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(403);
+    await give(person.userId, 'admin');
+    for (const at of [site, other]) await becomes(200, at);
+    await give(person.userId, 'author');
+    for (const at of [site, other]) await becomes(403, at);
+  });
+
+  test('never has the former role once a process knows of the change', async () => {
+    const { person, made } = await somebodyWithToken('admin');
+    expect(await isAdmin(made.token)).toBe(200);
+    await give(person.userId, 'author');
+    await until(
+      () => isAdmin(made.token),
+      (found) => found === 403,
+      WITHIN_MS,
+    );
+    const later = await Promise.all(Array.from({ length: 20 }, () => isAdmin(made.token)));
+    expect(new Set(later)).toEqual(new Set([403]));
+  });
+
+  test.each([
+    ['one that there is not', () => newPersonalToken()],
+    ['a wrong checksum', () => `annals_pat_${'a'.repeat(49)}`],
+    ['a beginning alone', () => 'annals_pat_'],
+  ])('is refused if it is %s', async (_, token) => {
+    const { status, body, headers } = await ask(token(), '/account/tokens');
+    expect([status, body.code, headers.get('content-type')]).toEqual([401, 'invalid_token', 'application/problem+json; charset=utf-8']);
+  });
+
+  test('ends at its end', async () => {
+    const { made } = await somebodyWithToken('admin');
+    expect(await isAdmin(made.token)).toBe(200);
+    await site.auth.pool.query(`update auth.personal_token set expires_at = now() - interval '1 second' where id = $1`, [made.id]);
+    const { body } = await ask(made.token, '/clients', {}, await freshProcess());
+    expect(body).toMatchObject({ code: 'invalid_token', detail: 'The token has expired.' });
+  });
+
+  test('ends with its user', async () => {
+    const { person, made } = await somebodyWithToken('admin');
+    expect(await isAdmin(made.token, other)).toBe(200);
+    await site.auth.gateway.send({ type: 'DeleteUser', userId: person.userId }, { caller: system, requestId: randomUUID() });
+    await until(
+      () => isAdmin(made.token, other),
+      (status) => status === 401,
+      WITHIN_MS,
+    );
+    const { rows } = await site.auth.pool.query('select from auth.personal_token where user_id = $1', [person.userId]);
+    expect(rows).toEqual([]);
+  });
+
+  test('notes its use rarely', async () => {
+    const { made, session } = await somebodyWithToken('admin');
+    const used = async () => (await list(session)).find(({ id }) => id === made.id)?.lastUsedAt;
+    await isAdmin(made.token);
+    const first = await until(used, (at) => typeof at === 'string');
+    await isAdmin(made.token, await freshProcess());
+    expect(await used()).toBe(first);
+  });
+});
+
+const fresh = new AsyncDisposableStack();
+afterAll(() => fresh.disposeAsync());
+/** That has seen no token yet. */
+const freshProcess = async () => fresh.use(await openAuthProcess(world));
+
+describe('revoking', () => {
+  test('ends a token in every process within seconds, and no other', async () => {
+    const { made, session } = await somebodyWithToken('admin');
+    const kept = (await create(session)).body as Made;
+    for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(200);
+    expect(await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({ status: 204 });
+    for (const at of [site, other])
+      await until(
+        () => isAdmin(made.token, at),
+        (status) => status === 401,
+        WITHIN_MS,
+      );
+    expect(await isAdmin(kept.token)).toBe(200);
+    expect((await list(session)).map(({ id }) => id)).toEqual([kept.id]);
+    expect(await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
+      status: 404,
+      body: { code: 'token_not_found' },
+    });
+  });
+
+  test('is for the owner alone', async () => {
+    const { made, session } = await somebodyWithToken();
+    const { token } = await somebody('admin');
+    expect(await ask(token, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({ status: 404 });
+    expect(await list(session)).toHaveLength(1);
+  });
+
+  test('counts while the token is used by many', async () => {
+    const { made, session } = await somebodyWithToken('admin');
+    const revoking = ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
+    await Promise.all(Array.from({ length: 30 }, () => isAdmin(made.token, other)));
+    await revoking;
+    await until(
+      () => isAdmin(made.token, other),
+      (status) => status === 401,
+      WITHIN_MS,
+    );
+    expect(await isAdmin(made.token, other)).toBe(401);
+  });
+});
+
+test('the log tells of tokens, without them', async () => {
+  const { person, made, session } = await somebodyWithToken();
+  await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
+  const told: { type: string; data: string }[] = [];
+  for await (const page of site.auth.eventLog.read(`account-${person.userId}` as never))
+    told.push(...page.map(({ type, data }) => ({ type, data: JSON.stringify(data) })));
+  expect(told.map(({ type }) => type)).toEqual(['account.token_created', 'account.token_revoked']);
+  for (const { data } of told) {
+    expect(data).toContain(made.id);
+    expect(data).not.toContain('annals_pat_');
+    expect(data).not.toContain('Nightly');
+  }
+});

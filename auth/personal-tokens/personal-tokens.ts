@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import type { UserId } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
+import { revoke } from '#shared/http/authenticate/revocations.ts';
+import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
+import { seal, unseal } from '#shared/keys/seal.ts';
+import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
+import { lockPerson } from '../accounts/person-table.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import { deletePersonalTokensOf, insertToken, selectTokensOf, type TokenRow } from './token-table.ts';
+
+/** A personal access token as its owner sees it: without the secret. */
+export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expiresAt' | 'usedAt'> & { readonly name: string };
+
+type Wanted = Pick<PersonalToken, 'name' | 'scopes' | 'expiresAt'>;
+
+/** Tokens by which scripts act for people. */
+export type OwnTokens = {
+  /** Also those that have expired lately; the newest first. */
+  of(userId: UserId): Promise<readonly PersonalToken[]>;
+  /** The secret is in this answer and nowhere else. Undefined if the person has too many. */
+  make(userId: UserId, wanted: Wanted, by: SecurityCircumstances): Promise<{ made: PersonalToken; secret: string } | undefined>;
+  /** Ends those that are named, or all; every resource server refuses them within seconds. Answers which there were. */
+  revoke(userId: UserId, ids: readonly string[] | 'all', by: SecurityCircumstances): Promise<readonly string[]>;
+};
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly record: RecordSecurityEvent;
+};
+
+const ID_BYTES = 9;
+const DAY_MS = 86_400_000;
+export const LIFETIME_DAYS_MAX = 365;
+
+/** In so many days from now. */
+export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+
+/** What a token of somebody with a role can be good for: it is never of use beyond the role, and manages no tokens itself. */
+export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => {
+  const useful = new Set([...policy.rights.values()].flatMap(({ scope, byRole }) => ((byRole.get(role)?.size ?? 0) > 0 ? [scope] : [])));
+  useful.delete(scopeOf(policy, 'token.manage'));
+  return policy.scopes.filter((scope) => useful.has(scope));
+};
+
+export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens => ({
+  async of(userId) {
+    const rows = await selectTokensOf(pool, userId);
+    const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
+    return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
+  },
+  async make(userId, { name, scopes, expiresAt }, by) {
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    const secret = newPersonalToken();
+    const key = await keys.obtain(userId);
+    const token = { id, userId, scopes, expiresAt, digest: Buffer.from(digestOfToken(secret), 'base64url') };
+    const row = await inTransaction(pool, async (connection) => {
+      await lockPerson(connection, userId);
+      return insertToken(connection, { ...token, sealed: seal(key, Buffer.from(name), placeOf(userId, id)) });
+    });
+    if (row === undefined) return undefined;
+    const data = { userId, tokenId: id, scopes, expiresAt: expiresAt.toISOString() };
+    await record({ type: 'account.token_created', data }, by);
+    return { made: shownOf(key, row), secret };
+  },
+  async revoke(userId, ids, by) {
+    const revoked = await inTransaction(pool, async (connection) => {
+      const deleted = await deletePersonalTokensOf(connection, userId, ids === 'all' ? undefined : ids);
+      for (const id of deleted) await revoke(connection, 'jti', personalTokenClient(id));
+      return deleted;
+    });
+    for (const tokenId of revoked) await record({ type: 'account.token_revoked', data: { userId, tokenId } }, by);
+    return revoked;
+  },
+});
+
+const shownOf = (key: PersonKey, { userId, sealed, ...row }: TokenRow): PersonalToken => ({
+  ...row,
+  name: unseal(key, sealed, placeOf(userId, row.id)).toString('utf8'),
+});
+
+const placeOf = (userId: UserId, id: string): string => `personal token:${userId}:${id}`;

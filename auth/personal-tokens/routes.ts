@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http';
+import { type RequestHandler, Router } from 'express';
+import * as z from 'zod';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { UserId } from '#shared/brands.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { callerOf, signedInAtOf } from '#shared/http/authenticate/authenticate.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { authorize, type Caller } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { personalTokenForms, personalTokenOperations } from '#shared/rest/personal-tokens.ts';
+import { mustConfirm } from '../accounts/confirmed.ts';
+import { answerJson, isForPrograms } from '../answer-json.ts';
+import { circumstancesOf } from '../clients/by.ts';
+import { demandScopes } from '../clients/demand-rights.ts';
+import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
+import { daysFromNow, LIFETIME_DAYS_MAX, type OwnTokens, type PersonalToken } from './personal-tokens.ts';
+
+type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'pool'> & { readonly domain: Domain; readonly ownTokens: OwnTokens };
+
+const BODY_BYTES_MAX = 16_384;
+/** As for the pages of the account. */
+const SIGN_IN_MAX_S = 600;
+const MS_PER_SECOND = 1_000;
+
+type Own = Extract<Caller, { kind: 'user' }>;
+
+/** One's own personal access tokens for programs, beside the page for browsers at the same path. */
+export const personalTokenRoutes = (dependencies: Dependencies): Router => {
+  const { listPersonalTokens: list, createPersonalToken, revokePersonalToken: one } = personalTokenOperations(dependencies.domain);
+  const read = readJsonBody(BODY_BYTES_MAX, Object.keys(createPersonalToken.body));
+  const forPrograms = Router()
+    .get(routeOf(list), show(dependencies))
+    .post(routeOf(list), ...read, create(dependencies))
+    .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
+  return Router()
+    .use((request, response, next) => (isForPrograms(request) ? forPrograms(request, response, next) : next()))
+    .delete(routeOf(one), remove(dependencies))
+    .all(routeOf(one), refuseOtherMethods('DELETE'));
+};
+
+/** Whose tokens a request is about. */
+const ownerIn = (request: IncomingMessage): Own => {
+  const caller = callerOf(request);
+  const answer = authorize(caller, 'token.manage', {});
+  if (answer !== 'allowed') throw answer;
+  if (caller.kind !== 'user') throw new Rejection('unauthenticated');
+  return caller;
+};
+
+const show =
+  ({ ownTokens }: Dependencies): RequestHandler =>
+  async (request, response) => {
+    const { userId } = ownerIn(request);
+    answerJson(request, response, { text: JSON.stringify((await ownTokens.of(userId)).map(representationOf)), version: 0 });
+  };
+
+const create =
+  (dependencies: Dependencies): RequestHandler =>
+  async (request, response) => {
+    const caller = ownerIn(request);
+    const wanted = parseInput(formIn(dependencies.domain), request.body);
+    const sinceS = Date.now() / MS_PER_SECOND - (signedInAtOf(request) ?? 0);
+    if (sinceS > SIGN_IN_MAX_S) throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
+    demandScopes(caller, wanted.scopes);
+    if (await mustConfirm(dependencies, caller.userId)) throw new Rejection('address_not_confirmed');
+    const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
+    const created = await dependencies.ownTokens.make(caller.userId, wanted, by);
+    if (created === undefined) throw new Rejection('too_many_tokens');
+    tellOfToken(dependencies, caller, created.made);
+    response.status(201).location(`/account/tokens/${created.made.id}`);
+    answerJson(request, response, { text: JSON.stringify({ ...representationOf(created.made), token: created.secret }), version: 0 });
+  };
+
+/** No token makes others, and none lives for longer than a year. */
+const formIn = (domain: Domain) =>
+  personalTokenForms(domain).NewPersonalToken.transform(({ expiresAt, ...wanted }, context) => {
+    const at = new Date(expiresAt);
+    if (at > new Date() && at <= daysFromNow(LIFETIME_DAYS_MAX)) return { ...wanted, expiresAt: at };
+    context.addIssue({ code: 'custom', path: ['expiresAt'], message: `Must be within ${LIFETIME_DAYS_MAX} days from now.` });
+    return z.NEVER;
+  });
+
+const remove =
+  ({ ownTokens }: Dependencies): RequestHandler<{ tokenId: string }> =>
+  async (request, response) => {
+    const caller = callerOf(request);
+    const { userId } = ownerIn(request);
+    const revoked = await ownTokens.revoke(userId, [request.params.tokenId], circumstancesOf({ caller, requestId: requestIdOf(request) }));
+    if (revoked.length === 0) throw new Rejection('token_not_found');
+    response.status(204).end();
+  };
+
+/** In a mail, so that the owner learns of a token that somebody else created. */
+export const tellOfToken = (
+  dependencies: TellDependencies,
+  owner: { readonly userId: UserId },
+  { name }: Pick<PersonalToken, 'name'>,
+): void =>
+  tellOfChange(
+    dependencies,
+    owner,
+    `a personal access token was created for your account: “${name}”. Programs that have it act for you until it expires or you revoke it.`,
+    'A personal access token was created',
+  );
+
+const representationOf = ({ id, name, scopes, madeAt, expiresAt, usedAt }: PersonalToken) => ({
+  id,
+  name,
+  scopes,
+  createdAt: madeAt.toISOString(),
+  expiresAt: expiresAt.toISOString(),
+  lastUsedAt: usedAt?.toISOString() ?? null,
+  _links: { revoke: { href: `/account/tokens/${id}`, method: 'DELETE' } },
+});

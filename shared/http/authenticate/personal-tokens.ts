@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { rolesOf } from '#kernel/registry/roles.ts';
+import type { UserId, Version } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { type Policy, personalTokenClient } from '#shared/policy.ts';
+import type { Log } from '#shared/process/log.ts';
+import type { ReadAttributes } from '#shared/read-attributes.ts';
+import { HttpProblem } from '../http-problem.ts';
+import { type AccessToken, InvalidToken } from './access-token.ts';
+import { isPersonalToken } from './personal-token.ts';
+import { REVOKED_AT, type Revocations } from './revocations.ts';
+
+/** Finds out what a personal access token is good for now. */
+export type PersonalTokens = { find(token: string, digest: string): Promise<AccessToken> };
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly policy: Policy;
+  readonly revocations: Revocations;
+  readonly readAttributes: ReadAttributes;
+  readonly log: Log;
+};
+
+const CACHED_MAX = 10_000;
+/** The feed of revocations ends a token within a second. This bounds for how long it counts if the feed has missed something. */
+const CACHED_MS = 60_000;
+/** A change of the role is in the log before the directory of the authorization server has it. */
+const ATTEMPTS_MAX = 10;
+const PAUSE_MS = 100;
+
+/**
+ * One that was found is known by its digest for a minute, so requests rarely cost a statement. What revokes the tokens of a user revokes it too:
+ * then it is read again, and has the role that its user has now.
+ */
+export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens => {
+  const { revocations } = dependencies;
+  const known = new LRUCache<string, AccessToken>({ max: CACHED_MAX, ttl: CACHED_MS });
+  const read = createRead(dependencies);
+  const current = async (digest: string): Promise<AccessToken> => {
+    const token = known.get(digest);
+    if (token !== undefined && !revocations.isRevoked(token)) return token;
+    known.delete(digest);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      if (attempt > 0) await delay(PAUSE_MS);
+      const found = await read(digest);
+      if (revocations.isRevoked(found)) continue;
+      known.set(digest, found);
+      return found;
+    }
+    throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
+  };
+  return {
+    async find(token, digest) {
+      if (!isPersonalToken(token)) throw new InvalidToken('This is not an access token of ours.');
+      const found = await current(digest);
+      if (Date.now() / MS_PER_SECOND >= found.expiresAtS) throw new InvalidToken('The token has expired.');
+      return found;
+    },
+  };
+};
+
+const MS_PER_SECOND = 1_000;
+
+type Row = {
+  readonly digest: string;
+  readonly id: string;
+  readonly userId: UserId;
+  readonly scopes: readonly string[];
+  readonly madeAtS: number;
+  readonly expiresAtS: number;
+  readonly isUseNoted: boolean;
+  readonly role: Role;
+  readonly version: Version;
+  readonly seen: number | null;
+};
+
+const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
+  const rowOf = coalesce<string, Row>((digests) => selectTokens(pool, digests));
+  const roles = rolesOf(policy.domain);
+  return async (digest: string): Promise<AccessToken> => {
+    const row = await rowOf(digest);
+    if (row === undefined || !roles.includes(row.role)) throw new InvalidToken('The token was revoked, or is none of ours.');
+    // After the version by which later changes are told.
+    const attributes = await readAttributes(row.userId);
+    if (!row.isUseNoted) void noteUse(pool, digest).catch((err: unknown) => log.warn({ err }, 'The use of a token could not be noted.'));
+    return accessTokenOf(policy, row, attributes);
+  };
+};
+
+const accessTokenOf = (policy: Policy, row: Row, attributes: Awaited<ReturnType<ReadAttributes>>): AccessToken => {
+  const { id, userId, role } = row;
+  const client = personalTokenClient(id);
+  const scopes = new Set(row.scopes.filter((scope) => policy.scopes.includes(scope)));
+  return {
+    caller: { kind: 'user', policy, userId, role, scopes, client, ...(attributes !== undefined && { attributes }) },
+    userId,
+    clientId: client,
+    jti: client,
+    grantId: undefined,
+    issuedAtS: row.madeAtS,
+    seen: { user: row.seen ?? 0, client: 0 },
+    userVersion: row.version,
+    notBeforeS: 0,
+    expiresAtS: row.expiresAtS,
+    signedInAtS: undefined,
+    kid: '',
+    bound: {},
+  };
+};
+
+/** How often a use is written. */
+const NOTED_EVERY = `interval '10 minutes'`;
+
+/**
+ * One statement reads the token, its user and their revocations from one snapshot. A change of the role revokes the user's tokens in the same
+ * transaction, so either the role is the new one, or the revocation is newer than the one that was seen.
+ */
+const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
+  const { rows } = await pool.query<Omit<Row, 'digest'> & { readonly digest: Buffer }>({
+    name: 'auth-personal-tokens',
+    text: `select digest, id, user_id as "userId", scopes,
+             extract(epoch from made_at)::float8 as "madeAtS", extract(epoch from expires_at)::float8 as "expiresAtS",
+             coalesce(used_at > now() - ${NOTED_EVERY}, false) as "isUseNoted",
+             role, version,
+             (select ${REVOKED_AT} from auth.revoked where kind = 'user' and value = user_id::text) as seen
+           from auth.personal_token join auth.person using (user_id)
+           where digest = any ($1::bytea[]) and status = 'active'`,
+    values: [digests.map((digest) => Buffer.from(digest, 'base64url'))],
+  });
+  return new Map(rows.map(({ digest, ...row }) => [digest.toString('base64url'), { ...row, digest: digest.toString('base64url') }]));
+};
+
+const noteUse = async (pool: Pool, digest: string): Promise<void> => {
+  await pool.query(
+    `update auth.personal_token set used_at = now() where digest = $1 and (used_at is null or used_at < now() - ${NOTED_EVERY})`,
+    [Buffer.from(digest, 'base64url')],
+  );
+};

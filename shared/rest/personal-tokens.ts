@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { timestamp } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { name } from '#shared/commands/fields.ts';
+import { policyOf, scopeOf } from '#shared/policy.ts';
+import { createdAt, Links } from './fields.ts';
+import type { RestOperation } from './operation.ts';
+
+const EXPIRES = 'When it ends by itself: within a year of its creation.';
+
+/** Personal access tokens and the form for one, with the scopes of the domain. */
+export const personalTokenForms = (domain: Domain) => {
+  const policy = policyOf(domain);
+  const own = scopeOf(policy, 'token.manage');
+  // No token makes others.
+  const scope = z.enum(policy.scopes.filter((each) => each !== own));
+  const shown = {
+    id: z.string().meta({ readOnly: true, examples: ['k3J9x2PqLm0a'] }),
+    name: z.string().meta({ description: 'What its owner calls it.', examples: ['Nightly import'] }),
+    scopes: z.array(z.string()).meta({ description: 'What it allows, within the role that its owner has when it is used.' }),
+    createdAt,
+    expiresAt: timestamp.meta({ readOnly: true, description: EXPIRES }),
+    lastUsedAt: timestamp.nullable().meta({ readOnly: true, description: 'When it was last used, to within ten minutes.' }),
+    _links: Links,
+  };
+  const PersonalToken = z.strictObject(shown).meta({ id: 'PersonalToken' });
+  const PersonalTokenAndSecret = z
+    .strictObject({ ...shown, token: z.string().meta({ readOnly: true, description: 'The token itself. It is not shown again.' }) })
+    .meta({ id: 'PersonalTokenAndSecret' });
+  const NewPersonalToken = z
+    .strictObject({
+      name: name.meta({ examples: ['Nightly import'] }),
+      scopes: z
+        .array(scope)
+        .min(1)
+        .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'Must name each scope once.' })
+        .meta({ description: 'Scopes that the access token of the request has, too.' }),
+      expiresAt: timestamp.meta({ description: EXPIRES }),
+    })
+    .meta({ id: 'NewPersonalToken' });
+  return { PersonalToken, PersonalTokenAndSecret, NewPersonalToken };
+};
+
+const all = { right: 'token.manage', role: 'auth', path: '/account/tokens' } as const;
+
+/** What people do with their own personal access tokens. */
+export const personalTokenOperations = (domain: Domain) => {
+  const { PersonalToken, PersonalTokenAndSecret, NewPersonalToken } = personalTokenForms(domain);
+  return {
+    listPersonalTokens: {
+      ...all,
+      method: 'GET',
+      summary: 'Your personal access tokens, the newest first',
+      answer: {
+        status: 200,
+        description: 'All that are valid, and those that expired in the last 30 days.',
+        kind: 'item',
+        schema: z.array(PersonalToken),
+      },
+    },
+    createPersonalToken: {
+      ...all,
+      method: 'POST',
+      summary: 'Create a personal access token; the user must have signed in within the last ten minutes',
+      body: { 'application/json': NewPersonalToken },
+      answer: { status: 201, description: 'The token. It is shown this once.', kind: 'written', schema: PersonalTokenAndSecret },
+    },
+    revokePersonalToken: {
+      ...all,
+      path: '/account/tokens/{tokenId}',
+      method: 'DELETE',
+      isUnversioned: true,
+      summary: 'Revoke a personal access token',
+      answer: { status: 204, description: 'The token is revoked: it is refused within seconds.', kind: 'nothing' },
+    },
+  } as const satisfies Record<string, RestOperation>;
+};
