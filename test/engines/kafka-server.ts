@@ -64,16 +64,23 @@ export type Ports = {
   readonly detourBy?: number | undefined;
 };
 
+/** The number of a node, and the controllers' ports of all nodes, this one included, by their numbers from 1 on. */
+export type Cluster = { readonly node: number; readonly controllers: readonly number[] };
+
 export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
 
 /** One listener for everybody, one with TLS where users sign in by PLAIN, and one whose clients come by another port. */
-export const settingsOf = (ports: Ports, folder: string): string => {
+export const settingsOf = (
+  ports: Ports,
+  folder: string,
+  { node, controllers }: Cluster = { node: 1, controllers: [ports.controller] },
+): string => {
   const listener = 'listener.name.secure.';
   const detour = (port: number) => `DETOUR://127.0.0.1:${port}`;
   return [
     'process.roles=broker,controller',
-    'node.id=1',
-    `controller.quorum.voters=1@127.0.0.1:${ports.controller}`,
+    `node.id=${node}`,
+    `controller.quorum.voters=${controllers.map((port, index) => `${index + 1}@127.0.0.1:${port}`).join(',')}`,
     `listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},${detour(ports.detour)},CONTROLLER://127.0.0.1:${ports.controller}`,
     `advertised.listeners=PLAIN://127.0.0.1:${ports.plain},SECURE://127.0.0.1:${ports.secure},${detour(ports.detourBy ?? ports.detour)}`,
     'listener.security.protocol.map=PLAIN:PLAINTEXT,SECURE:SASL_SSL,DETOUR:PLAINTEXT,CONTROLLER:PLAINTEXT',
@@ -86,11 +93,11 @@ export const settingsOf = (ports: Ports, folder: string): string => {
     `${listener}ssl.keystore.certificate.chain=${inOneLine(`${SERVER.cert}\n${AUTHORITY}`)}`,
     `${listener}ssl.keystore.key=${inOneLine(inPkcs8(SERVER.key))}`,
     'num.partitions=1',
-    'offsets.topic.replication.factor=1',
+    `offsets.topic.replication.factor=${controllers.length}`,
     'offsets.topic.num.partitions=1',
-    'transaction.state.log.replication.factor=1',
+    `transaction.state.log.replication.factor=${controllers.length}`,
     'transaction.state.log.min.isr=1',
-    'share.coordinator.state.topic.replication.factor=1',
+    `share.coordinator.state.topic.replication.factor=${controllers.length}`,
     'share.coordinator.state.topic.min.isr=1',
     'auto.create.topics.enable=false',
     'broker.heartbeat.interval.ms=500',

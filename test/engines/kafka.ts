@@ -60,7 +60,7 @@ export const startKafka = async ({ detourBy }: Pick<Ports, 'detourBy'> = {}): Pr
   };
 };
 
-const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise<Result>): Promise<Result> => {
+export const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise<Result>): Promise<Result> => {
   stillQueue();
   const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, retry: { retries: 0 }, connectionTimeout: 3_000 });
   const admin = kafka.admin();
@@ -72,7 +72,7 @@ const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise
   }
 };
 
-type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
+export type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
 /** Another program may take a port between the question and the start. */
 const startSomewhere = async (jars: string, folder: string, detourBy: number | undefined): Promise<{ ports: Ports; server: Server }> => {
@@ -96,7 +96,7 @@ const QUICK_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:+PerfDi
 const LOGGING = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.log.kafka.server=info'];
 const command = (jars: string): readonly string[] => [...QUICK_START, ...LOGGING, '-cp', join(jars, '*')];
 
-const format = async (jars: string, folder: string): Promise<void> => {
+export const format = async (jars: string, folder: string): Promise<void> => {
   const settings = join(folder, 'kafka.properties');
   await promisify(execFile)('java', [...command(jars), 'kafka.tools.StorageTool', 'format', '-t', CLUSTER, '-c', settings]);
 };
@@ -104,7 +104,8 @@ const format = async (jars: string, folder: string): Promise<void> => {
 /** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
 const KEEPER = 'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 
-const startOn = async (ports: Ports, jars: string, folder: string): Promise<Server> => {
+/** Waits until it knows so many brokers. */
+export const startOn = async (ports: Ports, jars: string, folder: string, brokersWanted = 1): Promise<Server> => {
   const log = join(folder, 'kafka.log');
   const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...command(jars), 'kafka.Kafka', join(folder, 'kafka.properties')], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -122,7 +123,7 @@ const startOn = async (ports: Ports, jars: string, folder: string): Promise<Serv
           ({ brokers }) => brokers.length,
           () => 0,
         ),
-      (brokers) => brokers === 1,
+      (brokers) => brokers >= brokersWanted,
       START_MS,
     );
     return server;

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { type KafkaCluster, startKafkaCluster } from '../engines/kafka-cluster.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+
+if (kafkaMissing !== undefined) process.stderr.write(`The replacement of a Kafka broker is not tested: ${kafkaMissing}.\n`);
+
+/** Of the addresses in CHANGE_STREAM_URL one may change; clients learn the new one from the other brokers. */
+const REPLACED = [
+  [1, 'other address'],
+  [2, 'same address'],
+  [3, 'same address'],
+] as const;
+
+describe.skipIf(kafkaMissing !== undefined)('a Kafka cluster of three', () => {
+  let kafka: KafkaCluster;
+  let world: KafkaWorld;
+  beforeAll(async () => {
+    kafka = await startKafkaCluster(3);
+    world = await createKafkaWorld(kafka.url('changes'));
+  }, scaled(300_000));
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]();
+    await kafka?.[Symbol.asyncDispose]();
+  });
+
+  test(
+    'loses and repeats nothing while each broker is replaced by one with an empty disk',
+    async () => {
+      await using _publisher = await world.startPublisher();
+      await using stream = await world.openStream();
+      await using listener = listen(stream);
+      for (const [node, address] of REPLACED) {
+        await closeLogInStep(world, stream, listener);
+        const writing = world.write(10);
+        await kafka.kill(node);
+        stream.openLog();
+        await writing;
+        await kafka.replace(node, address);
+        await world.write(5);
+        await untilPublished(world);
+      }
+      await closeLogInStep(world, stream, listener);
+      await world.write(5);
+      const changes = await world.changes();
+      await untilHeard(listener, changes);
+      expect(listener.heard).toEqual(changes);
+    },
+    scaled(300_000),
+  );
+});
