@@ -4,6 +4,7 @@ import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
 import { startAudit } from '../audit/service.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
+import { startEventIndex } from './index-events.ts';
 import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
 import { startSampling } from './take-samples.ts';
@@ -25,6 +26,7 @@ export const startProjection = async (
   resources.use(await startProjector({ ...foundation, bell, log }));
   resources.use(await startProjectionOrders({ ...foundation, log }));
   resources.use(await startSampling({ ...foundation, log }));
+  resources.use(await startEventIndex({ ...foundation, log }));
   resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
   resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
 };

@@ -168,7 +168,10 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
 };
 
 /** Every read of what is there has its place here, or the compiler says which of the kernel’s has not. */
-const createReads = (kinds: KindReads, past: PastOptions & HistoryOptions): Omit<Reads, 'listEvents' | 'getErasureOfUser'> & AnyReads => {
+const createReads = (
+  kinds: KindReads,
+  past: PastOptions & HistoryOptions,
+): Omit<Reads, 'listEvents' | 'getRecordedEvent' | 'traceRecordedEvent' | 'getErasureOfUser'> & AnyReads => {
   const { domain, pool } = past;
   const webhooks = webhookReads({ domain, pool, identity: past.eventLog.identity });
   return {

@@ -18,6 +18,7 @@ export const REJECTIONS = {
   quota_exceeded: 'The owner has as many webhooks as one may have: delete one first.',
   too_many_secrets: 'The webhook has as many secrets that sign as it may have; the oldest ends within a day.',
   too_many_replays: 'The webhook has as many replays under way as it may have: wait until one has finished.',
+  event_not_found: 'There is no such event, or you may not know of it.',
   delivery_not_found: 'There is no such delivery.',
   replay_not_found: 'There is no such replay.',
   not_parked: 'The item is not parked.',

@@ -14,6 +14,7 @@ export type Moved = { readonly from: Position; readonly to: Position };
 export const POSITIONS: readonly Held[] = [
   { table: 'public.follower_checkpoint', columns: ['position', 'event_position', 'moved_position'], how: 'at or before' },
   { table: 'public.projection_skip', columns: ['position'], how: 'told' },
+  { table: 'event_index.event', columns: ['position'], how: 'exact' },
   { table: 'read_model.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_next.parked', columns: ['position'], how: 'told' },

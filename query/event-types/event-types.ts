@@ -59,5 +59,9 @@ const describePublic = (domain: Domain): readonly EventType[] =>
 
 /** The same for everybody, and as long as this release runs. */
 export const eventTypeReads = (domain: Domain): Reads<'listEventTypes'> => ({
-  listEventTypes: async () => ({ kind: 'list', items: eventTypesOf(domain), links: { self: '/event-types' } }),
+  listEventTypes: async (_reader, { type }) => ({
+    kind: 'list',
+    items: eventTypesOf(domain).filter((each) => type === undefined || each.type === type),
+    links: { self: type === undefined ? '/event-types' : `/event-types?type=${encodeURIComponent(type)}` },
+  }),
 });

@@ -4,66 +4,131 @@ import { type ChangeReader, type ChangeReaderOptions, createChangeReader } from 
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
-import { askedBy, streamFor } from './filter.ts';
+import { askedBy, indexed, saysText } from './filter.ts';
+import { walkIndexed } from './indexed.ts';
+import { type ChangesPage, earlier, type Order, readPage, type Walk } from './page.ts';
 import { placeOf } from './place.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
 type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snapshots'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly times: Times;
   readonly represent: RepresentEvent;
 };
 
-type Span = { readonly after: Position; readonly upTo: Position };
+type Span = { readonly after: Position; readonly upTo: Position; readonly order: Order };
 
-/** The feed in pages. It has no end, only a last page for now, which says where to ask for more later. */
+/**
+ * The feed in pages, in either order. The oldest first has no end, only a last page for now, which says where to ask for more later; so
+ * has the first page of the latest.
+ */
 export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
   const catalogue = catalogueOf(reading.domain);
   const reader = createChangeReader({ eventLog, ...reading });
-  const walkFor = (filter: EventFilter, { after, upTo }: Span, charge: Charge): Walk => {
-    const stream = streamFor(catalogue, filter);
-    if (stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
-    return walkStream({ reader, eventLog: createMeter(charge).metered(eventLog) }, stream, upTo);
+  const sources = { pool: reading.pool, eventLog, reader };
+  const walkFor = (filter: EventFilter, { after, upTo, order }: Span, charge: Charge): Walk | Promise<Walk> => {
+    const { query, isAll } = indexed(catalogue, filter);
+    const meter = createMeter(charge);
+    if (order === 'desc' || query.actor !== undefined || query.client !== undefined || query.correlation !== undefined)
+      return walkIndexed(sources, { query, isSearch: !isAll, after, upTo, order, meter });
+    if (query.stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
+    return walkStream({ reader, eventLog: meter.metered(eventLog) }, query.stream as StreamName, upTo);
+  };
+  const wantedBy = (filter: EventFilter, caller: Caller) => {
+    const isAskedFor = askedBy(catalogue, filter);
+    const mayBe = (change: Change): boolean => isAskedFor(change, caller) && mayKnow(caller, change);
+    if (filter.text === undefined) return mayBe;
+    const says = saysText(filter.text);
+    return async (change: Change): Promise<boolean> => mayBe(change) && says((await represent(change, caller)).data);
   };
 
   return {
-    async listEvents({ caller, charge }, { limit = LIMIT_DEFAULT, after, since, until, ...filter }) {
-      const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
-      const start = await times.further(place, since, charge);
+    async listEvents({ caller, charge }, { limit = LIMIT_DEFAULT, sort, after, before, since, until, ...filter }) {
+      const isLatestFirst = sort === '-cursor';
+      if (before !== undefined && !isLatestFirst) throw beforeAlone();
+      const placeAt = (text: string | undefined, parameter: string) =>
+        text === undefined ? undefined : placeOf(text, { eventLog, known: START, parameter });
+      const [afterPlace, beforePlace] = [await placeAt(after, 'after'), await placeAt(before, 'before')];
+      const from = await times.further(afterPlace ?? START, since, charge);
       const head = await changes.head();
-      const end = until === undefined ? undefined : await times.end(until, charge);
-      const upTo = end === undefined || end > head ? head : end;
-      const isAskedFor = askedBy(catalogue, filter);
-      const page = await readPage(walkFor(filter, { after: start, upTo }, charge), {
-        after: start,
-        upTo,
-        limit,
-        isWanted: (change) => isAskedFor(change) && mayKnow(caller, change),
+      const ends = until === undefined ? undefined : await times.end(until, charge);
+      const upTo = [ends, beforePlace && ((beforePlace - 1) as Position)].reduce<Position>((end, each) => earlier(each ?? end, end), head);
+      const order = isLatestFirst && afterPlace === undefined ? 'desc' : 'asc';
+      const page = await readPage(await walkFor(filter, { after: from, upTo, order }, charge), {
+        ...{ after: from, upTo, order, limit },
+        lookedAtMax: filter.text === undefined ? LOOKED_AT_MAX : SEARCHED_MAX,
+        isWanted: wantedBy(filter, caller),
       });
-      const hrefAfter = (position: Position | undefined) =>
-        hrefOf({ ...filter, limit, until, ...(position === undefined ? { since } : { after: formatCursor(eventLog.identity, position) }) });
-      const onwards = hrefAfter(page.upTo);
-      const isOver = page.isLast && end !== undefined && end < head;
-      const links: ListAnswer['links'] = {
-        self: after === undefined ? hrefAfter(undefined) : hrefAfter(start),
-        ...(after !== undefined && { first: hrefAfter(undefined) }),
-        ...(isOver ? {} : page.isLast ? { poll: onwards } : { next: onwards }),
+      const cursor = (position: Position) => formatCursor(eventLog.identity, position);
+      const hrefAt = (place: Place = { since }) => hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
+      const self = hrefAt(before ? { since, before } : after ? { after: cursor(from) } : undefined);
+      const items = await Promise.all(page.changes.map((change) => represent(change, caller)));
+      const isOver = page.isLast && ends !== undefined && ends < head;
+      const links = isLatestFirst
+        ? linksBack({ order, isOver, hrefAt, cursor, since, isFirst: after === undefined && before === undefined, start: from, upTo }, page)
+        : linksOn({ hrefAt, isOver, isFirst: after === undefined, onwards: cursor(page.reached) }, page);
+      return {
+        kind: 'list',
+        items: isLatestFirst && order === 'asc' ? items.toReversed() : items,
+        links: { self, ...links },
+        ...(items.length < limit && !page.isLast && page.lookedAt !== undefined && { headers: { 'Searched-To': page.lookedAt } }),
       };
-      return { kind: 'list', items: await Promise.all(page.changes.map((change) => represent(change, caller))), links };
     },
   };
 };
 
+const beforeAlone = (): HttpProblem =>
+  new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter: 'before', detail: 'Goes with sort=-cursor alone.' }] } });
+
+/** So many are looked at for one page; who may know of few gets a shorter one, and goes on from there. */
+const LOOKED_AT_MAX = 10_000;
+/** The same where the data of each has to be opened. */
+const SEARCHED_MAX = 2_000;
 /** With so little to look through, the log is no dearer than a stream, in which the place has to be found first. */
 const NEAR = 1_000;
+
+type Place = { readonly after?: string; readonly before?: string; readonly since?: string | undefined };
+type Links = Omit<ListAnswer['links'], 'self'>;
+type LinkOptions = { readonly hrefAt: (place?: Place) => string; readonly isOver: boolean; readonly isFirst: boolean };
+
+const linksOn = ({ hrefAt, isOver, isFirst, onwards }: LinkOptions & { readonly onwards: string }, { isLast }: ChangesPage): Links => ({
+  ...(!isFirst && { first: hrefAt() }),
+  ...(isOver ? {} : { [isLast ? 'poll' : 'next']: hrefAt({ after: onwards }) }),
+});
+
+type BackOptions = LinkOptions & {
+  readonly order: Order;
+  readonly cursor: (position: Position) => string;
+  readonly since: string | undefined;
+  readonly start: Position;
+  readonly upTo: Position;
+};
+
+/** The next page is of what is older. What is newer than a page is before it, and if there is nothing yet, can be asked for later. */
+const linksBack = (
+  { hrefAt, order, isOver, isFirst, cursor, since, start, upTo }: BackOptions,
+  { reached, isLast }: ChangesPage,
+): Links => {
+  const newest = order === 'desc' ? upTo : reached;
+  const isNewest = order === 'desc' ? isFirst : isLast;
+  const hasOlder = order === 'desc' ? !isLast : start > START;
+  const older = ((order === 'desc' ? reached : start) + 1) as Position;
+  return {
+    ...(!isFirst && { first: hrefAt() }),
+    ...(isNewest && isOver ? {} : { [isNewest ? 'poll' : 'prev']: hrefAt({ after: cursor(newest) }) }),
+    ...(hasOlder && { next: hrefAt({ before: cursor(older), since }) }),
+  };
+};
 
 const hrefOf = (parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>): string => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
@@ -109,47 +174,4 @@ export const firstAfter = async (eventLog: Pick<EventLog, 'read'>, stream: Strea
     step = Math.max(step * 2, page.length);
   }
   return high as Version;
-};
-
-type ChangesPage = {
-  readonly changes: readonly Change[];
-  /** There are no others up to here. */
-  readonly upTo: Position;
-  readonly isLast: boolean;
-};
-
-type Asked = {
-  readonly after: Position;
-  /** As far as there is anything to read. */
-  readonly upTo: Position;
-  readonly limit: number;
-  isWanted(change: Change): boolean;
-};
-
-/** Where the changes come from: all in their order after a position, or those of one stream. */
-type Walk = (after: Position, signal: AbortSignal) => AsyncIterable<ChangePage>;
-
-/** So many are looked at for one page; who may know of few gets a shorter one, and goes on from there. */
-const LOOKED_AT_MAX = 10_000;
-/** What takes longer than this, ends the page as well. */
-const TIME_MAX_MS = 5_000;
-
-/** Up to so many wanted changes after a position. */
-const readPage = async (walk: Walk, { after, upTo: end, limit, isWanted }: Asked): Promise<ChangesPage> => {
-  const wanted: Change[] = [];
-  let upTo = after;
-  let lookedAt = 0;
-  if (upTo >= end) return { changes: wanted, upTo, isLast: true };
-  for await (const page of walk(after, AbortSignal.timeout(TIME_MAX_MS))) {
-    for (const change of page.changes) {
-      if (change.position > end) break;
-      lookedAt += 1;
-      if (isWanted(change)) wanted.push(change);
-      upTo = change.position;
-      if (wanted.length === limit || lookedAt === LOOKED_AT_MAX) return { changes: wanted, upTo, isLast: upTo >= end };
-    }
-    upTo = page.upTo < end ? page.upTo : end;
-    if (upTo >= end) return { changes: wanted, upTo, isLast: true };
-  }
-  return { changes: wanted, upTo, isLast: false };
 };

@@ -6,6 +6,7 @@ import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
@@ -34,9 +35,10 @@ import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
 import { eventMessage } from '../sse/messages.ts';
 import { StreamReader } from '../sse/stream-reader.ts';
 import { runPrepared } from '../statement.ts';
-import { askedBy, topicsFor } from './filter.ts';
+import { askedBy, saysText, topicsFor } from './filter.ts';
 import { placeOf } from './place.ts';
 import { eventReads } from './reads.ts';
+import { recordedEventReads } from './recorded.ts';
 import { createRepresentation, type RepresentEvent } from './representation.ts';
 import { createTimes, type Times } from './times.ts';
 
@@ -67,12 +69,13 @@ export type EventService = AsyncDisposable &
     readonly streams: EventStreams;
     /** Stands before the routes of reads, which have the pages. */
     readonly routes: Router;
-    readonly reads: Reads<'listEvents'>;
+    readonly reads: Reads<'listEvents' | 'getRecordedEvent' | 'traceRecordedEvent'>;
   };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
   const { domain, pool, eventLog, keys, changes, snapshots, health, access, settings, metrics, before } = dependencies;
   await migrateAudit(pool);
+  await migrateEventIndex(pool);
   await using opening = new AsyncDisposableStack();
   const { heard, demandPresentRole } = createRoleWatch(domain, pool, access);
   const feed = opening.use(await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }));
@@ -86,13 +89,14 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   });
   const times = createTimes({ pool, eventLog });
   const routes = eventRoutes({ domain, feed, streams, eventLog, times, represent, demandPresentRole, before });
+  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent };
   const resources = opening.move();
   return {
     feed,
     streams,
     demandPresentRole,
     routes,
-    reads: eventReads({ domain, pool, keys, changes, snapshots, eventLog, times, represent }),
+    reads: { ...eventReads({ ...reading, times }), ...recordedEventReads(reading) },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -153,11 +157,13 @@ const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
     sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => {
       const isAskedFor = askedBy(catalogueOf(domain), filter);
+      const says = filter.text === undefined ? () => true : saysText(filter.text);
       return {
         topics: topicsFor(domain, filter),
         async render(change, reader) {
-          if (!isAskedFor(change) || !mayKnow(reader, change)) return undefined;
+          if (!isAskedFor(change, reader) || !mayKnow(reader, change)) return undefined;
           const event = await represent(change, reader);
+          if (!says(event.data)) return undefined;
           return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
         },
       };

@@ -30,6 +30,10 @@ export const ANSWER_HEADERS = {
     'Of an answer as of then: the place of the log that it stands for. Ask `at` it, and the answer stays the same, unless a person is erased.',
     '6f9619ff-1z4',
   ),
+  'Searched-To': text(
+    'Of a page with fewer items than were asked for, because so much was looked at: when the last event was made that was looked at. The search goes on at rel="next".',
+    '2026-11-21T15:04:05.678Z',
+  ),
   'Memento-Datetime': text('Of an item as of then: when it had last changed (RFC 7089).', 'Sat, 21 Nov 2026 10:15:00 GMT'),
   'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
   Vary: text('The headers of the request that the answer depends on.', 'Accept, Authorization, Consistency-Token'),
@@ -100,7 +104,11 @@ const successBeside = ({ description, kind, status, schema }: Answer, schemas: J
 
 const successOfLog = (answer: Answer, query: RestOperation['query'], described: Described): JsonObject => ({
   description: answer.description,
-  headers: headers(...successHeaders(answer), ...(query && 'at' in query.shape ? asOfHeaders(answer) : [])),
+  headers: headers(
+    ...successHeaders(answer),
+    ...(query && 'at' in query.shape ? asOfHeaders(answer) : []),
+    ...(query && 'text' in query.shape && answer.isStreamed ? SEARCHED : []),
+  ),
   ...(answer.schema !== undefined && {
     content: {
       ...contentOf(answer.kind, schemaOf(answer, answer.schema, described)),
@@ -121,6 +129,8 @@ const streamOf = (says: true | string): JsonObject => ({
   schema: { type: 'string', description: says === true ? OF_EVENTS : says },
 });
 const OF_EVENTS = 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.';
+
+const SEARCHED: readonly AnswerHeader[] = ['Searched-To'];
 
 const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] => (kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of']);
 

@@ -23,6 +23,7 @@ export const ALWAYS = [
 
 /** By the parameter of a path, where it is not the id of an item that can be deleted. */
 const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
+  eventId: ['event_not_found'],
   deliveryId: ['delivery_not_found'],
   replayId: ['replay_not_found'],
   orderId: ['order_not_found'],

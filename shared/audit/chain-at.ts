@@ -1,6 +1,6 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type Canonical, hashOf } from '#shared/events/canonical.ts';
 import { headAt } from './blocks.ts';
 import { extend, GENESIS } from './chain.ts';
@@ -40,7 +40,7 @@ type Range = { readonly after: Position; readonly upTo: Position };
 
 /** The events after one position up to another that the log has reached; ends early where the signal aborts. */
 export async function* readBetween(
-  eventLog: AuditedLog['eventLog'],
+  eventLog: Pick<EventLog, 'follow'>,
   { after, upTo }: Range,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly RecordedEvent[]> {

@@ -26,6 +26,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'event_log.event': sealed('the log: personal fields are encrypted under the key of their person, and events are never removed'),
   'event_log.identity': nothing('the number of the log'),
   'event_log.lost_history': nothing('the numbers of logs'),
+  'event_index.event': nothing('where each event is, by type, item, actor, client and correlation: numbers, as its metadata in the log'),
   'public.person_key': nothing('keys of persons, and when they were destroyed'),
   'public.master_key_check': nothing('a check of MASTER_KEY'),
   'public.annals_migration': nothing('which migrations were applied'),

@@ -35,6 +35,7 @@ const REJECTION_STATUS = {
   quota_exceeded: 409,
   too_many_secrets: 409,
   too_many_replays: 409,
+  event_not_found: 404,
   delivery_not_found: 404,
   replay_not_found: 404,
   not_parked: 404,

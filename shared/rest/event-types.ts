@@ -24,6 +24,14 @@ export const EVENT_TYPE_OPERATIONS = {
     role: 'query',
     summary: 'What events there are, with their schemas and examples',
     right: null,
+    query: z.strictObject({
+      type: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'Only this type.', examples: ['user.updated'] }),
+    }),
     answer: { status: 200, description: 'All types of events.', kind: 'list', schema: EventType },
   },
 } as const satisfies Record<string, RestOperation>;

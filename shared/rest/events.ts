@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { timestamp, token } from '#kernel/declare/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { type Actor, actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
-import { idParameter, PAGE } from './lists.ts';
+import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
 /** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
-const Event = z
+export const Event = z
   .strictObject({
     id: z.uuid().meta({ description: 'The same wherever and however often the event is told.' }),
     type: z.string().meta({ examples: ['user.updated'] }),
@@ -72,6 +72,14 @@ const subjectIn = ({ publicKinds }: Told) =>
     error: 'Must be what events name as their subject, such as user-7001.',
   });
 
+const TEXT_CHARACTERS_MIN = 2;
+const TEXT_CHARACTERS_MAX = 200;
+const text = z
+  .string()
+  .min(TEXT_CHARACTERS_MIN)
+  .max(TEXT_CHARACTERS_MAX)
+  .refine((value) => value.isWellFormed(), { error: 'Must be well-formed Unicode.' });
+
 /** A time of the log, as a change says when it was made. */
 const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
@@ -81,6 +89,15 @@ const filtersOf = (catalogue: Told) => ({
   subject: subjectIn(catalogue)
     .optional()
     .meta({ description: 'Only what happened to this, as events name it.', examples: ['user-7001'] }),
+  client: token.optional().meta({ description: 'Only what was done through this client, where you see through which it was.' }),
+  correlation: token
+    .optional()
+    .meta({ description: 'Only what followed from one request, as events name it in `correlation`, where you see that.' }),
+  text: text.optional().meta({
+    description:
+      'Only events with this in their data, as you are told it; upper and lower case count alike. It is looked for, not indexed.',
+  }),
+  // A domain may have a reference of the same name, which then counts.
   ...referencesIn(catalogue),
 });
 
@@ -89,6 +106,14 @@ const referencesIn = ({ references }: Told) =>
 
 const after = PAGE.after.meta({
   description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
+});
+
+const before = PAGE.before.meta({ description: 'With `sort=-cursor`, a cursor: the page of what happened just before it.' });
+
+const sort = sortBy('cursor', '-cursor').meta({
+  default: 'cursor',
+  description:
+    'The order of the log; with a minus, the latest first. `before` then leads to older events, and `after` to the page of events just after it.',
 });
 
 const since = time.optional().meta({
@@ -106,7 +131,9 @@ export type EventFilter = {
   readonly types?: readonly string[] | undefined;
   readonly actor?: Actor | undefined;
   readonly subject?: string | undefined;
-  /** The ids of what the domain refers to. */
+  readonly correlation?: string | undefined;
+  readonly text?: string | undefined;
+  /** `client`, unless the domain refers to something by that name, and the ids of what it refers to. */
   readonly [reference: string]: readonly string[] | string | number | undefined;
 };
 
@@ -114,7 +141,7 @@ export type EventFilter = {
 export const eventOperations = (catalogue: Told) => ({
   listEvents: {
     ...EVENT_OPERATIONS.listEvents,
-    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filtersOf(catalogue) }),
+    query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(catalogue) }),
   },
 });
 
@@ -123,9 +150,9 @@ export const EVENT_OPERATIONS = {
     method: 'GET',
     path: '/events',
     role: 'query',
-    summary: 'What has happened, as far as you may know of it, oldest first; or a stream of it as it happens',
+    summary: 'What has happened, as far as you may know of it, oldest or latest first; or a stream of it as it happens',
     right: 'events.read',
-    query: z.strictObject({ limit: PAGE.limit, after, since, until, ...filtersOf(NOTHING) }),
+    query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(NOTHING) }),
     answer: {
       status: 200,
       description: 'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',

@@ -18,6 +18,7 @@ import { PAGE, sortBy } from './lists.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
+import { RECORDED_EVENT_OPERATIONS } from './recorded-event.ts';
 import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -26,6 +27,7 @@ const kernelOperationsOf = (domain: Domain) =>
   ({
     ...erasureReadsOf(domain),
     ...EVENT_OPERATIONS,
+    ...RECORDED_EVENT_OPERATIONS,
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,
     ...AUDIT_OPERATIONS,

@@ -66,6 +66,19 @@ export const findDelivery = async (pool: Pool, webhookId: WebhookId, eventId: Ev
   return rows[0];
 };
 
+/** Of some events, whichever webhook they went to. */
+export const listDeliveriesOfEvents = async (
+  pool: Pool,
+  eventIds: readonly EventId[],
+  rowsMax: number,
+): Promise<readonly DeliveryRow[]> => {
+  const { rows } = await pool.query<DeliveryRow>(
+    `select ${DELIVERY} from webhook_ledger.delivery d where d.event_id = any($1) order by d.position, d.webhook_id limit $2`,
+    [eventIds, rowsMax],
+  );
+  return rows;
+};
+
 export const deliveryKey = ({ position }: DeliveryRow): number => position;
 
 /** Of each webhook. */

@@ -100,6 +100,9 @@ const RIGHTS = {
   },
 
   listEvents: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
+  // Which events there are, their own tests try.
+  getRecordedEvent: { scope: 'read:events', rows: { 'no event': [401, 404, 404, 404, 404, 404, 403] } },
+  traceRecordedEvent: { scope: 'read:events', rows: { 'no event': [401, 404, 404, 404, 404, 404, 403] } },
 
   listUserHistory: { scope: 'read:events', rows: { user: [401, 200, 200, 200, 200, 200, 403] } },
   listArticleHistory: {

@@ -11,7 +11,9 @@ import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import { startChain } from '../../audit/chain/follow-chain.ts';
 import { commandRoutes } from '../../command/routes.ts';
+import { startEventIndex } from '../../projector/index-events.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startQueryService } from '../../query/service.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
@@ -47,6 +49,9 @@ export type ReadWorld = AsyncDisposable & {
   ask(path: string, asked?: Asked): Promise<Reply>;
   stopProjector(): Promise<void>;
   startProjector(): Promise<void>;
+  /** Follows the log with the index of events, and with the chain of hashes. */
+  startIndex(): Promise<AsyncDisposable>;
+  startChain(): Promise<AsyncDisposable>;
 };
 
 type Options = {
@@ -142,6 +147,8 @@ export const createReadWorld = async (
     },
     stopProjector: stop,
     startProjector: start,
+    startIndex: () => startEventIndex({ ...side, log, metrics: createMetrics() }),
+    startChain: () => startChain({ ...side, log, metrics: createMetrics() }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -24,6 +24,7 @@ type Ids = {
   readonly deliveryId?: string;
   readonly replayId?: string;
   readonly orderId?: string;
+  readonly eventId?: string;
   readonly stream?: string;
 };
 
@@ -148,6 +149,7 @@ const SITUATIONS = {
   webhook: async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId) }),
   'disabled webhook': async ({ webhookOf }, { ownerId }) => ({ webhookId: await webhookOf(ownerId, false) }),
   'no order': async () => ({ orderId: randomUUID() }),
+  'no event': async () => ({ eventId: randomUUID() }),
   'not parked': async () => ({ stream: 'article-8001' }),
   delivery: async ({ webhookOf, write, firstOf }, { ownerId }) => {
     const webhookId = await webhookOf(ownerId);

@@ -11,7 +11,15 @@ const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 
 
 type Places = Readonly<Record<string, string | number>>;
 const placesOf = ({ owner, draft, comment, webhook, delivery, replay }: PrivateThings): Places => ({
-  ...{ userId: owner.userId, articleId: draft, commentId: comment, webhookId: webhook, deliveryId: delivery, replayId: replay },
+  ...{
+    userId: owner.userId,
+    articleId: draft,
+    commentId: comment,
+    webhookId: webhook,
+    deliveryId: delivery,
+    replayId: replay,
+    eventId: delivery,
+  },
 });
 
 const OPERATION_READS = Object.entries(OPERATIONS)
@@ -49,6 +57,8 @@ const REST_READS: readonly PrivateRead[] = [
   ['events of a draft', rest(({ draft }) => `/events?article=${draft}`)],
   ['events by subject', rest(({ webhook }) => `/events?subject=webhook-${webhook}`)],
   ['events by author', rest(({ owner }) => `/events?author=${owner.userId}&limit=100`)],
+  ['the latest events', rest(() => '/events?sort=-cursor&limit=100')],
+  ['events by words', rest(() => `/events?sort=-cursor&text=${CANARY}`)],
   ['events by who did it', rest(({ owner }) => `/events?actor=user:${owner.userId}&limit=100`)],
 ];
 

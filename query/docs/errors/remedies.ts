@@ -163,6 +163,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The item is parked by another event than the request names.',
     remedy: 'Look at the item again, then decide.',
   },
+  event_not_found: {
+    cause: 'The log has no event of this id, or it is about something that you may not read.',
+    remedy: 'Take the id as it came with an event, a delivery or a history, and ask with the scope that reads the item.',
+  },
   order_not_found: { cause: 'There is no such operator command.', remedy: 'Read the list again.' },
   too_many_orders: {
     cause: 'Too many operator commands wait for execution.',

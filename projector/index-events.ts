@@ -1,0 +1,19 @@
+import { EVENT_INDEX, indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
+
+type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'>;
+
+/** What comes meanwhile is read from the log itself, so that many events can be written at once. */
+const REST_MS = 200;
+
+/** Keeps the index of events, in one process at a time. A new one begins with the first event, whenever it is installed. */
+export const startEventIndex = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
+  await migrateEventIndex(dependencies.pool);
+  return startFollower({
+    ...dependencies,
+    name: EVENT_INDEX,
+    isRequired: false,
+    restMs: REST_MS,
+    write: (events, connection) => indexEvents(connection, events),
+  });
+};

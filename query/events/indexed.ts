@@ -1,0 +1,142 @@
+import { readBetween } from '#shared/audit/chain-at.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { ChangePage } from '#shared/change-stream/change-stream.ts';
+import type { ChangeReader } from '#shared/change-stream/changes.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { EVENT_INDEX, type IndexedEvent, type IndexQuery, listIndexed } from '#shared/event-index/event-index.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { createMeter } from '../as-of/meter.ts';
+import { earlier, later, type Order, type Walk } from './page.ts';
+
+export type IndexSources = {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
+  readonly reader: Pick<ChangeReader, 'ofStream'>;
+};
+
+type Asked = {
+  readonly query: IndexQuery;
+  /** What the index cannot tell is looked for in each event, so that many are read at once. */
+  readonly isSearch: boolean;
+  readonly after: Position;
+  readonly upTo: Position;
+  readonly order: Order;
+  readonly meter: ReturnType<typeof createMeter>;
+};
+
+const AT_ONCE = 100;
+const SEARCHED_AT_ONCE = 1_000;
+/** The index is a moment behind the log; what it does not reach yet is read from the log. */
+const BEHIND_EVENTS_MAX = 2_000;
+
+/** What the index finds in a span, in either order, and after it what the index does not reach yet. */
+export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<Walk> => {
+  const end = await indexEnd(sources);
+  return (from, signal) =>
+    asked.order === 'asc' ? upwards(sources, asked, { end, from, signal }) : downwards(sources, asked, { end, from, signal });
+};
+
+/** How far the index is; nowhere while there is none, or that of another log. */
+export const indexEnd = async ({ pool, eventLog }: Pick<IndexSources, 'pool' | 'eventLog'>): Promise<Position> => {
+  const checkpoint = await readCheckpoint(pool, EVENT_INDEX).catch(() => undefined);
+  return checkpoint?.log === eventLog.identity ? checkpoint.position : START;
+};
+
+type Going = { readonly end: Position; readonly from: Position; readonly signal: AbortSignal };
+
+async function* upwards(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+  const indexed = earlier(asked.upTo, end);
+  yield* walkRows(sources, { ...asked, after: from, upTo: indexed }, signal);
+  if (signal.aborted) return;
+  for await (const events of readBetween(sources.eventLog, { after: later(from, indexed), upTo: asked.upTo }, signal)) {
+    yield await changesOf(sources, asked, events);
+    if (signal.aborted) return;
+  }
+}
+
+async function* downwards(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+  const indexed = later(asked.after, end);
+  if (from > indexed) {
+    const { changes } = await changesOf(sources, asked, await readBehind(sources.eventLog, { after: indexed, upTo: from }));
+    yield { changes: changes.toReversed(), upTo: indexed };
+    if (signal.aborted) return;
+  }
+  yield* walkRows(sources, { ...asked, upTo: earlier(from, indexed) }, signal);
+}
+
+/** What comes after the index. While that is much, as after an upgrade, it is asked for later. */
+export const readBehind = async (
+  eventLog: Pick<EventLog, 'follow'>,
+  { after, upTo }: { readonly after: Position; readonly upTo: Position },
+): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
+  for await (const some of readBetween(eventLog, { after, upTo })) {
+    events.push(...some);
+    if (events.length > BEHIND_EVENTS_MAX) throw indexBehind();
+  }
+  return events;
+};
+
+const indexBehind = (): HttpProblem =>
+  new HttpProblem('unavailable', {
+    detail: 'The index of the events is being built. Ask later, or for the oldest first.',
+    headers: { 'Retry-After': '5' },
+  });
+
+async function* walkRows(sources: IndexSources, asked: Asked, signal: AbortSignal): AsyncGenerator<ChangePage> {
+  const { query, order } = asked;
+  const limit = asked.isSearch ? SEARCHED_AT_ONCE : AT_ONCE;
+  let { after, upTo } = asked;
+  while (after < upTo) {
+    const rows = await listIndexed(sources.pool, { query, span: { after, upTo }, order, limit });
+    const isLast = rows.length < limit;
+    const last = rows.at(-1)?.position ?? START;
+    if (order === 'asc') after = isLast ? upTo : last;
+    else upTo = isLast ? after : ((last - 1) as Position);
+    const reached = order === 'asc' ? after : upTo;
+    const { changes } = rows.length === 0 ? { changes: [] } : await changesOf(sources, asked, await readRows(sources, asked, rows));
+    yield { changes: order === 'asc' ? changes : changes.toReversed(), upTo: reached };
+    if (signal.aborted) return;
+  }
+}
+
+/** In the order of the log. */
+const readRows = async (
+  { eventLog }: IndexSources,
+  { query, isSearch }: Asked,
+  rows: readonly IndexedEvent[],
+): Promise<readonly RecordedEvent[]> => {
+  const ids = new Set(rows.map(({ id }) => id));
+  const positions = rows.map(({ position }) => position);
+  const [first, last] = [Math.min(...positions), Math.max(...positions)];
+  const isEverything = isSearch && Object.values(query).every((value) => value === undefined);
+  const pages = isEverything
+    ? await Array.fromAsync(readBetween(eventLog, { after: (first - 1) as Position, upTo: last as Position }))
+    : (await Promise.all(runsOf(rows).map((run) => Array.fromAsync(eventLog.read(...run))))).flat();
+  return pages
+    .flat()
+    .filter(({ id }) => ids.has(id))
+    .toSorted((one, other) => one.position - other.position);
+};
+
+/** Versions of one stream that follow each other are read at once. */
+const runsOf = (rows: readonly IndexedEvent[]): readonly (readonly [stream: StreamName, from: Version, to: Version])[] => {
+  const runs: [StreamName, Version, Version][] = [];
+  const sorted = rows.toSorted((one, other) =>
+    one.stream === other.stream ? one.version - other.version : one.stream < other.stream ? -1 : 1,
+  );
+  for (const { stream, version } of sorted) {
+    const run = runs.at(-1);
+    if (run?.[0] === stream && run[2] + 1 === version) run[2] = version;
+    else runs.push([stream, version, version]);
+  }
+  return runs;
+};
+
+const changesOf = async ({ reader, eventLog }: IndexSources, { meter }: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> => {
+  if (events.length === 0) return { changes: [], upTo: START };
+  await meter.onRead(events);
+  return reader.ofStream(events, meter.metered(eventLog));
+};

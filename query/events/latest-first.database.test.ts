@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../testing/until.ts';
+
+type Event = {
+  readonly id: string;
+  readonly type: string;
+  readonly cursor: string;
+  readonly correlation?: string;
+  readonly client?: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+let world: ReadWorld;
+let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
+let [first, second] = [0, 0];
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader, admin] = [
+    await world.person('author', 'Ada'),
+    await world.person('reader', 'Rita'),
+    await world.person('admin', 'Anna'),
+  ];
+  first = await write(author, 'POST', '/articles', { title: 'On engines', body: 'Text', tags: [], publish: true });
+  await write(reader, 'POST', `/articles/${first}/comments`, { text: 'Well said of Engines.' });
+  second = await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] });
+  await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+  for (let edit = 0; edit < 5; edit += 1) await write(author, 'PATCH', `/articles/${first}`, { title: `On engines, again ${edit}` });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return (reply.body as { id: number }).id;
+};
+const page = async (by: Asker, path: string) => world.ask(path, { by });
+const linkIn = (headers: Headers, rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+const eventsOf = async (by: Asker, query: string) => {
+  const { status, body } = await page(by, `/events?${query}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body as readonly Event[];
+};
+const walked = async (by: Asker, path: string, rel: string): Promise<readonly Event[]> => {
+  const events: Event[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { body, headers } = await page(by, next);
+    events.push(...(rel === 'prev' ? (body as Event[]).toReversed() : (body as Event[])));
+    next = linkIn(headers, rel);
+  }
+  return events;
+};
+const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
+
+/** The same whether the index has all of it, some of it, or nothing yet. */
+const STANDINGS = ['before there is an index', 'with an index', 'behind the index'] as const;
+const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
+  if (standing === 'with an index') {
+    await using _index = await world.startIndex();
+    const head = await world.side.eventLog.head();
+    await until(
+      () => readCheckpoint(world.side.pool, EVENT_INDEX),
+      (checkpoint) => (checkpoint?.position ?? 0) >= head,
+    );
+  }
+  if (standing === 'behind the index') await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
+};
+
+for (const standing of STANDINGS)
+  test(`the latest first are the oldest first the other way round, in one page and in several: ${standing}`, async () => {
+    await bringTo(standing);
+    for (const by of [admin, reader])
+      for (const filter of [
+        '',
+        '&types=article.*',
+        `&actor=user:${author.id}`,
+        `&article=${first}`,
+        `&subject=article-${first}`,
+        '&text=engines',
+      ]) {
+        const oldest = idsOf(await eventsOf(by, `limit=100${filter}`));
+        expect(oldest.length).toBeGreaterThan(0);
+        expect(idsOf(await eventsOf(by, `sort=-cursor&limit=100${filter}`)), filter).toEqual(oldest.toReversed());
+        const path = `/events?sort=-cursor&limit=4${filter}`;
+        expect(idsOf(await walked(by, path, 'next')), path).toEqual(oldest.toReversed());
+      }
+  });
+
+test('from the middle, pages lead to what is older and to what is newer, and the newest says where to ask later', async () => {
+  const all = await eventsOf(admin, 'sort=-cursor&limit=100');
+  const middle = all[4] as Event;
+  const older = await page(admin, `/events?sort=-cursor&limit=2&before=${middle.cursor}`);
+  expect(idsOf(older.body as Event[])).toEqual(idsOf(all.slice(5, 7)));
+  const newer = linkIn(older.headers, 'prev') ?? '';
+  expect(idsOf(await walked(admin, newer, 'prev'))).toEqual(idsOf(all.slice(0, 5).toReversed()));
+  const newest = await page(admin, `/events?sort=-cursor&limit=100&after=${middle.cursor}`);
+  expect(idsOf(newest.body as Event[])).toEqual(idsOf(all.slice(0, 4)));
+  expect(linkIn(newest.headers, 'prev')).toBeUndefined();
+  const poll = linkIn(newest.headers, 'poll') ?? '';
+  expect((await page(admin, poll)).body).toEqual([]);
+  expect(idsOf((await page(admin, linkIn(newest.headers, 'next') ?? '')).body as Event[])[0]).toBe(middle.id);
+  await write(author, 'PATCH', `/articles/${first}`, { title: 'Newer still' });
+  expect((await page(admin, poll)).body).toMatchObject([{ type: 'article.edited', data: { title: 'Newer still' } }]);
+});
+
+test('what followed from one request is found by those who see that, and so is the client', async () => {
+  const [, published] = await eventsOf(admin, `subject=article-${first}`);
+  const { correlation = '' } = published as Event;
+  const found = await eventsOf(admin, `correlation=${correlation}`);
+  expect(found.map(({ type }) => type)).toEqual(['article.drafted', 'article.published']);
+  expect(await eventsOf(admin, `sort=-cursor&correlation=${correlation}`)).toEqual(found.toReversed());
+  expect(await eventsOf(author, `sort=-cursor&correlation=${correlation}`)).toHaveLength(2);
+  expect(await eventsOf(reader, `sort=-cursor&correlation=${correlation}`)).toEqual([]);
+  expect(await eventsOf(reader, `correlation=${correlation}`)).toEqual([]);
+  expect(await eventsOf(admin, 'sort=-cursor&client=nobody')).toEqual([]);
+});
+
+test('words are found in what somebody is told, and nowhere else', async () => {
+  expect(await eventsOf(admin, 'sort=-cursor&text=rita@EXAMPLE')).toMatchObject([{ type: 'user.updated' }]);
+  expect(await eventsOf(author, 'sort=-cursor&text=rita@example')).toEqual([]);
+  expect(await eventsOf(author, 'sort=-cursor&text=a%20draft')).toHaveLength(1);
+  expect(await eventsOf(reader, 'sort=-cursor&text=a%20draft')).toEqual([]);
+  // The names of fields are no words.
+  expect(await eventsOf(admin, 'sort=-cursor&text=authorId')).toEqual([]);
+});
+
+test('a filter that cannot be is refused', async () => {
+  const cursor = (await eventsOf(admin, 'limit=1'))[0]?.cursor;
+  for (const query of [`before=${cursor}`, `sort=-cursor&before=${cursor}&after=${cursor}`, 'sort=at', 'text=a'])
+    expect(await page(admin, `/events?${query}`)).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
+  expect(await page(admin, '/events?sort=-cursor&before=no')).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
+  expect(EVENT_OPERATIONS.listEvents.query.shape).toHaveProperty('text');
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readChainEnd } from '#shared/audit/blocks.ts';
+import { RECORDED_EVENT_OPERATIONS } from '#shared/rest/recorded-event.ts';
+import { fillLedger } from '../../test/engines/filled-ledger.ts';
+import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { until } from '../../testing/until.ts';
+
+type Shown = { readonly id: string; readonly type: string; readonly causation?: string | null; readonly deliveries?: readonly object[] };
+
+let world: ReadWorld;
+let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
+let [article, draft] = [0, 0];
+beforeAll(async () => {
+  world = await createReadWorld();
+  [author, reader, admin] = [
+    await world.person('author', 'Ada'),
+    await world.person('reader', 'Rita'),
+    await world.person('admin', 'Anna'),
+  ];
+  article = await write(author, '/articles', { title: 'On engines', body: 'Text', tags: [], publish: true });
+  draft = await write(author, '/articles', { title: 'A draft', body: '', tags: [] });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const write = async (by: Asker, path: string, body: object): Promise<number> => {
+  const reply = await world.ask(path, { by, method: 'POST', body });
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+  return (reply.body as { id: number }).id;
+};
+const get = async <Body>(by: Asker, path: string): Promise<Body> => {
+  const { status, body } = await world.ask(path, { by });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body as Body;
+};
+const eventsOf = (query: string) => get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`);
+
+test('an event is shown with its links, its schema, and its place in the chain', async () => {
+  const [drafted, published] = await eventsOf(`subject=article-${article}`);
+  const before = await get<object>(admin, `/events/${drafted.id}`);
+  expect(RECORDED_EVENT_OPERATIONS.getRecordedEvent.answer.schema.parse(before)).toEqual(before);
+  expect(before).toMatchObject({ ...drafted, streamVersion: 1, chain: { count: null, head: null, signed: null } });
+  await using _index = await world.startIndex();
+  await using _chain = await world.startChain();
+  const head = await world.side.eventLog.head();
+  const { count } = await until(
+    () => readChainEnd(world.side.pool),
+    ({ position }) => position >= head,
+  );
+  const after = await get<{ chain: { count: number } }>(admin, `/events/${published?.id}`);
+  expect(after).toMatchObject({ streamVersion: 2, chain: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), signed: null } });
+  // The draft of the other article is the last of all.
+  expect(after.chain.count).toBe(count - 1);
+  expect(after).toMatchObject({
+    _links: {
+      item: { href: `/articles/${article}` },
+      history: { href: `/articles/${article}/history` },
+      schema: { href: '/event-types?type=article.published' },
+      trace: { href: `/events/${published?.id}/trace` },
+    },
+  });
+  expect(await get<object[]>(admin, '/event-types?type=article.published')).toMatchObject([{ type: 'article.published', schema: {} }]);
+});
+
+test('the chain is for administrators, and an event for whoever may know of it', async () => {
+  const [drafted] = await eventsOf(`subject=article-${draft}`);
+  expect(await get(author, `/events/${drafted.id}`)).not.toHaveProperty('chain');
+  for (const by of [reader, { ...admin, scopes: ['read:events'] }])
+    for (const path of [`/events/${drafted.id}`, `/events/${drafted.id}/trace`])
+      expect(await world.ask(path, { by })).toMatchObject({ status: 404, body: { code: 'event_not_found' } });
+  for (const id of ['7f000000-0000-4000-8000-000000000000', 'x'])
+    expect((await world.ask(`/events/${id}`, { by: admin })).status).toBe(404);
+});
+
+test('why something happened is told to whoever did it, and to administrators', async () => {
+  const [drafted, published] = await eventsOf(`subject=article-${article}`);
+  for (const by of [admin, author]) {
+    const trace = await get<{ events: Shown[] }>(by, `/events/${published?.id}/trace`);
+    expect(RECORDED_EVENT_OPERATIONS.traceRecordedEvent.answer.schema.parse(trace)).toEqual(trace);
+    expect(trace).toMatchObject({ correlation: expect.any(String), truncated: false });
+    expect(trace.events.map(({ id }) => id)).toEqual([drafted.id, published?.id]);
+  }
+  const theirs = await get<{ events: Shown[] }>(reader, `/events/${published?.id}/trace`);
+  expect(theirs).not.toHaveProperty('correlation');
+  expect(theirs.events.map(({ id }) => id)).toEqual([published?.id]);
+});
+
+test('deliveries are for those who may manage the webhook', async () => {
+  const [{ id }] = await eventsOf(`subject=article-${article}&types=article.published`);
+  expect(await get(author, `/events/${id}`)).toMatchObject({ deliveries: [] });
+  const webhook = await write(author, '/webhooks', { url: 'https://shop.example/hooks', eventTypes: ['*'] });
+  await fillLedger(world.side.pool, String(webhook));
+  await world.side.pool.query(
+    `update webhook_ledger.delivery set event_id = $1
+     where event_id = (select event_id from webhook_ledger.delivery where state = 'dead')`,
+    [id],
+  );
+  for (const by of [author, admin])
+    for (const path of [`/events/${id}`, `/events/${id}/trace`])
+      expect(await get(by, path)).toMatchObject({ deliveries: [{ webhookId: webhook, eventId: id, state: 'dead' }] });
+  expect(await get(reader, `/events/${id}`)).toMatchObject({ deliveries: [] });
+  expect(await get({ ...author, scopes: ['read:events', 'read:articles'] }, `/events/${id}`)).not.toHaveProperty('deliveries');
+});

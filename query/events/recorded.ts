@@ -1,0 +1,152 @@
+import { type PlaceInChain, placeInChain } from '#shared/audit/place-in-chain.ts';
+import type { EventId } from '#shared/brands.ts';
+import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { type ChangeReader, type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { findIndexed } from '#shared/event-index/event-index.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import type { Link } from '#shared/rest/fields.ts';
+import { pathEventId } from '#shared/rest/path-id.ts';
+import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
+import { mayKnow } from '#shared/visibility/may-know.ts';
+import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
+import { type Charge, createMeter } from '../as-of/meter.ts';
+import type { Reader, Reads } from '../read-routes.ts';
+import { readFailureOf } from '../statement.ts';
+import { createDeliveriesOf } from './deliveries-of.ts';
+import { askedBy } from './filter.ts';
+import { indexEnd, readBehind, walkIndexed } from './indexed.ts';
+import { readPage } from './page.ts';
+import type { RepresentEvent } from './representation.ts';
+
+type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> & {
+  readonly pool: Pool;
+  readonly changes: Pick<ChangeStream, 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
+  readonly represent: RepresentEvent;
+};
+
+/** One event with all that is known of it, and what followed from the same request. */
+export const recordedEventReads = (dependencies: Dependencies): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
+  const { domain, pool, represent } = dependencies;
+  const reader = createChangeReader(dependencies);
+  const deliveriesOf = createDeliveriesOf(dependencies);
+  const catalogue = catalogueOf(domain);
+  const known = async ({ id, caller, charge }: Reader): Promise<Known> => {
+    const eventId = pathEventId(id);
+    const event = eventId && (await findEvent(dependencies, eventId));
+    const change = event && (await changeOf({ ...dependencies, reader }, event, charge));
+    if (event === undefined || change === undefined || !mayKnow(caller, change)) throw new Rejection('event_not_found');
+    return { event, change };
+  };
+  return {
+    async getRecordedEvent(asking) {
+      const { caller } = asking;
+      const { event, change } = await known(asking);
+      const [shown, chain, deliveries] = await Promise.all([
+        represent(change, caller),
+        mayAlways(caller, 'events.export') ? placeInChain(pool, event).catch(asFailure) : undefined,
+        deliveriesOf(caller, [change.id]),
+      ]);
+      const item: ShownEvent = {
+        ...shown,
+        streamVersion: change.version,
+        ...withChain(chain),
+        ...deliveries,
+        _links: linksOf(domain, caller, change),
+      };
+      return { kind: 'item', version: undefined, item };
+    },
+
+    async traceRecordedEvent(asking) {
+      const { caller, charge } = asking;
+      const { change } = await known(asking);
+      const seen = change.origin === null ? undefined : visibleOrigin(caller, change.origin);
+      const correlation = seen !== undefined && 'correlation' in seen ? seen.correlation : undefined;
+      const found = correlation === undefined ? { changes: [change], isLast: true } : await following(correlation, caller, charge);
+      const events = await Promise.all(found.changes.map((each) => represent(each, caller)));
+      const item: Traced = {
+        ...(correlation !== undefined && { correlation }),
+        events,
+        truncated: !found.isLast,
+        ...(await deliveriesOf(
+          caller,
+          found.changes.map(({ id }) => id),
+        )),
+        _links: { self: { href: `${pathOf(change.id)}/trace` }, event: { href: pathOf(change.id) } },
+      };
+      return { kind: 'item', version: undefined, item };
+    },
+  };
+
+  async function following(correlation: string, caller: Caller, charge: Charge) {
+    const upTo = await dependencies.changes.head();
+    const isAskedFor = askedBy(catalogue, { correlation });
+    const span = { after: START, upTo, order: 'asc' as const };
+    const walk = await walkIndexed(
+      { ...dependencies, reader },
+      { ...span, query: { correlation }, isSearch: false, meter: createMeter(charge) },
+    );
+    return readPage(walk, {
+      ...{ ...span, limit: TRACED_MAX, lookedAtMax: TRACED_LOOKED_AT_MAX },
+      isWanted: (each) => isAskedFor(each, caller) && mayKnow(caller, each),
+    });
+  }
+};
+
+/** What one request has led to is seldom more, and nobody reads more at once. */
+const TRACED_MAX = 200;
+const TRACED_LOOKED_AT_MAX = 2_000;
+
+type ShownEvent = Omit<Shown, 'data'> & { readonly data: JsonObject };
+type Traced = Omit<EventTrace, 'events'> & { readonly events: readonly object[] };
+
+type Known = { readonly event: RecordedEvent; readonly change: Change };
+
+const asFailure = (cause: unknown): never => {
+  throw readFailureOf(cause);
+};
+
+const withChain = (chain: PlaceInChain | undefined) => chain && { chain };
+
+/** By the index, or after it; nothing that the read model has not reached. */
+const findEvent = async ({ pool, eventLog, changes }: Dependencies, id: EventId): Promise<RecordedEvent | undefined> => {
+  const upTo = await changes.head();
+  const place = await findIndexed(pool, id).catch(asFailure);
+  if (place === undefined) {
+    const events = await readBehind(eventLog, { after: await indexEnd({ pool, eventLog }), upTo });
+    return events.find((event) => event.id === id);
+  }
+  if (place.position > upTo) return undefined;
+  // The log may have lost it since.
+  for await (const [event] of eventLog.read(place.stream, place.version, place.version)) return event?.id === id ? event : undefined;
+  return undefined;
+};
+
+type Reading = Pick<Dependencies, 'eventLog'> & { readonly reader: ChangeReader };
+
+const changeOf = async ({ reader, eventLog }: Reading, event: RecordedEvent, charge: Charge): Promise<Change | undefined> =>
+  (await reader.ofStream([event], createMeter(charge).metered(eventLog))).changes[0];
+
+const pathOf = (id: EventId): string => `/events/${id}`;
+
+const linksOf = (domain: Dependencies['domain'], caller: Caller, { id, type, stream, origin }: Change): Record<string, Link> => {
+  const [, kind = '', itemId] = /^(\w+)-([1-9]\d*)$/.exec(stream) ?? [];
+  const path = itemId === undefined ? undefined : (domain.kinds[kind]?.path ?? OF_KERNEL[kind]);
+  const seen = origin === null ? undefined : visibleOrigin(caller, origin);
+  const cause = seen !== undefined && 'causation' in seen ? seen.causation : undefined;
+  return {
+    self: { href: pathOf(id) },
+    trace: { href: `${pathOf(id)}/trace` },
+    schema: { href: `/event-types?type=${encodeURIComponent(type)}` },
+    ...(path !== undefined && { item: { href: `/${path}/${itemId}` }, history: { href: `/${path}/${itemId}/history` } }),
+    ...(cause != null && { cause: { href: pathOf(cause as EventId) } }),
+  };
+};
+
+/** What has a page of its own, and is no aggregate of the domain. */
+const OF_KERNEL: Readonly<Record<string, string>> = { webhook: 'webhooks' };

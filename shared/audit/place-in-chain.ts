@@ -1,0 +1,41 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { hashOf } from '#shared/events/canonical.ts';
+import { headAt } from './blocks.ts';
+import { HASH_BYTES } from './chain.ts';
+import { readPublication } from './publication.ts';
+import { readHeadsAfter, readStatement } from './signed-head.ts';
+
+export type PlaceInChain = {
+  readonly hash: string;
+  /** Nothing where the chain does not reach it yet, or has another event in its place. */
+  readonly count: number | null;
+  readonly head: string | null;
+  /** The first head that covers it. */
+  readonly signed: { readonly count: number; readonly at: string; readonly key: string; readonly outside: boolean } | null;
+};
+
+/** Where the chain of hashes has an event: found by its position, and recognized by its hash. */
+export const placeInChain = async (pool: Pool, event: RecordedEvent): Promise<PlaceInChain> => {
+  const hash = hashOf(event);
+  const count = await countOf(pool, event, hash);
+  if (count === undefined) return { hash: hash.toString('hex'), count: null, head: null, signed: null };
+  const [head, heads, publication] = await Promise.all([headAt(pool, count), readHeadsAfter(pool, count - 1, 1), readPublication(pool)]);
+  const signed = heads.map(({ statement, ...covering }) => {
+    const { at, key } = readStatement(statement);
+    return { count: covering.count, at, key, outside: covering.count <= publication.count };
+  });
+  return { hash: hash.toString('hex'), count, head: head?.toString('hex') ?? null, signed: signed[0] ?? null };
+};
+
+type Covering = { readonly count: number; readonly events: number; readonly hashes: Buffer };
+
+const countOf = async (pool: Pool, { position }: RecordedEvent, hash: Buffer): Promise<number | undefined> => {
+  const { rows } = await pool.query<Covering>(
+    `select count, events, hashes from audit.block where last_position >= $1 and first_position <= $1 order by last_position limit 1`,
+    [position],
+  );
+  const [block] = rows;
+  const index = block?.hashes.indexOf(hash) ?? -1;
+  return block === undefined || index < 0 || index % HASH_BYTES !== 0 ? undefined : block.count - block.events + index / HASH_BYTES + 1;
+};

@@ -1,0 +1,92 @@
+import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+
+/** Where an event is. */
+export type IndexedEvent = {
+  readonly position: Position;
+  readonly id: EventId;
+  readonly stream: StreamName;
+  readonly version: Version;
+};
+
+/** What the index is asked for; everything that is given must be so. */
+export type IndexQuery = {
+  readonly types?: readonly string[] | undefined;
+  readonly stream?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly client?: string | undefined;
+  readonly correlation?: string | undefined;
+};
+
+/** A stretch of the log: later than one position, up to another. */
+export type IndexSpan = { readonly after: Position; readonly upTo: Position };
+
+/** The name of the follower that keeps it. */
+export const EVENT_INDEX = 'event-index';
+
+/** Brings its tables up to date; everyone who reads or writes it asks for it first. */
+export const migrateEventIndex = (pool: Pool): Promise<void> => migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
+
+/** Consecutive events of the log. What the index has from there on is of events that the log has lost. */
+export const indexEvents = async (connection: Pick<Connection, 'query'>, events: readonly RecordedEvent[]): Promise<void> => {
+  await connection.query({
+    name: 'event-index-forget',
+    text: 'delete from event_index.event where position >= $1',
+    values: [events[0]?.position],
+  });
+  await connection.query({ name: 'event-index-insert', text: INSERT, values: columnsOf(events) });
+};
+
+const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)
+  select * from unnest($1::bigint[], $2::uuid[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[])`;
+
+const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => [
+  events.map(({ position }) => position),
+  events.map(({ id }) => id),
+  events.map(({ stream }) => stream),
+  events.map(({ version }) => version),
+  events.map(({ type }) => type),
+  ...(['actor', 'client', '$correlationId'] as const).map((name) => events.map(({ metadata }) => textIn(metadata?.[name]))),
+];
+
+const TEXT_CHARACTERS_MAX = 500;
+/** Metadata may be damaged. Tokens are shorter, and PostgreSQL indexes nothing that is much longer. */
+const textIn = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= TEXT_CHARACTERS_MAX && !value.includes('\u0000') && value.isWellFormed() ? value : null;
+
+type Asked = {
+  readonly query: IndexQuery;
+  readonly span: IndexSpan;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+};
+
+/** The first events of a span, from its beginning or from its end. */
+export const listIndexed = async (pool: Pick<Pool, 'query'>, { query, span, order, limit }: Asked): Promise<readonly IndexedEvent[]> => {
+  const { types, ...columns } = query;
+  const values: unknown[] = [span.after, span.upTo, limit];
+  // Of one type, the index has the order.
+  const type = types?.length === 1 ? types[0] : types;
+  const conditions = Object.entries({ ...columns, type }).flatMap(([column, value]) => {
+    if (value === undefined) return [];
+    values.push(value);
+    return [` and ${column} = ${Array.isArray(value) ? `any($${values.length}::text[])` : `$${values.length}`}`];
+  });
+  const { rows } = await pool.query<IndexedEvent>(
+    `select position, id, stream, version from event_index.event
+     where position > $1 and position <= $2${conditions.join('')} order by position ${order} limit $3`,
+    values,
+  );
+  return rows;
+};
+
+export const findIndexed = async (pool: Pick<Pool, 'query'>, id: EventId): Promise<IndexedEvent | undefined> => {
+  const { rows } = await pool.query<IndexedEvent>({
+    name: 'event-index-find',
+    text: 'select position, id, stream, version from event_index.event where id = $1 order by position desc limit 1',
+    values: [id],
+  });
+  return rows[0];
+};
