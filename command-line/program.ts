@@ -6,6 +6,7 @@ import { VERSION_LINE } from '#shared/process/start-arguments.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import { auditVerify } from './audit-verify.ts';
+import { bench } from './bench/bench.ts';
 import { clientCreate, clientDelete, clientGrantScopes, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
 import { type Command, readArguments } from './command.ts';
 import { completion } from './completion.ts';
@@ -40,7 +41,7 @@ import { UsageError } from './usage-error.ts';
 
 const GROUPS: readonly Group[] = [
   ['Begin', [demo, open, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
-  ['Installation', [status, doctor]],
+  ['Installation', [status, doctor, bench]],
   ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
   ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],

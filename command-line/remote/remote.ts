@@ -5,7 +5,7 @@ import { type Listing, listingOf, pageIn } from '../../client/pages.ts';
 import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';
 import type { Token } from '../../client/session.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
-import type { Client } from '../../client/types/client.ts';
+import type { EventQuery } from '../../client/types/client.ts';
 import type { Given } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
@@ -25,7 +25,8 @@ export type Remote = {
   list<T>(path: string, query?: Query): Listing<T>;
   /** A write, retried under one idempotency key. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
-  readonly follow: Client<Domain>['follow'];
+  /** New events through restarts, each once, after a cursor or from now on. */
+  follow(query: Query): AsyncIterable<unknown>;
 };
 
 /** A person waits for it: what passes within seconds is retried, everything else is told. */
@@ -60,7 +61,9 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
     get: async (path, query) => jsonIn(await read(path, query)),
     list: (path, query) => listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
     write: (method, path, body) => client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
-    follow: client.follow,
+    // Parameters are those of any domain: what there is, the server says.
+    follow: ({ types, ...query }) =>
+      client.follow({ ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>),
   };
 };
 

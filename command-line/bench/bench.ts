@@ -1,0 +1,127 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { OperationsStatus } from '#shared/rest/operator.ts';
+import { sessionOf } from '../../client/session.ts';
+import { type Command, type Given, numberOf } from '../command.ts';
+import { paintOf } from '../paint.ts';
+import { duration } from '../progress.ts';
+import { REMOTE_OPTIONS, type Remote, readAccess, withRemote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { runStep, type Step, type Target } from './load.ts';
+import { MIX_OPTIONS, type Mix, readMix } from './mix.ts';
+import { adviceOf, progressText, type Report, reportLines } from './report.ts';
+import { type Limits, reasonToStop, type Saturation, saturationOf } from './saturation.ts';
+import { openSubscribers } from './subscribers.ts';
+
+const CONNECTIONS = 256;
+const CONNECTIONS_MAX = 2_048;
+const STEP_S = 5;
+const STEP_MAX_S = 300;
+const FOR_S = 120;
+const FOR_MAX_S = 3_600;
+const SUBSCRIBERS_MAX = 5_000;
+const P99_MAX_MS = 60_000;
+const GROWTH = 2;
+
+export const bench: Command = {
+  name: 'bench',
+  summary: 'Loads an installation with your own mix of requests, more and more, until it is saturated, and says what to turn. Asks first.',
+  positionals: [],
+  options: {
+    ...MIX_OPTIONS,
+    subscribers: { type: 'string', placeholder: '<number>', description: 'So many streams of events stay open meanwhile (0).' },
+    connections: { type: 'string', placeholder: '<number>', description: `Steps up to so many connections (${CONNECTIONS}).` },
+    step: { type: 'string', placeholder: '<seconds>', description: `How long each step takes (${STEP_S}).` },
+    for: { type: 'string', placeholder: '<seconds>', description: `How long all of them may take (${FOR_S}).` },
+    p99: { type: 'string', placeholder: '<ms>', description: 'Saturated also where the 99th percentile is above this.' },
+    anonymous: { type: 'boolean', description: 'Sends the mix without a token.' },
+    yes: { type: 'boolean', description: 'Without asking.' },
+    ...REMOTE_OPTIONS,
+  },
+  examples: [
+    'bench',
+    "bench --read /{path}/42 --list '/{path}?limit=50' --graphql query.graphql --p99 200",
+    'bench --commands writes.jsonl --weights read=20,command=1 --subscribers 50 --url https://staging.example --client bench --yes',
+  ],
+  async run(given, terminal) {
+    const asked = readAsked(given);
+    await withRemote(given, terminal, async (remote) => {
+      const mix = await readMix(given, remote, terminal.domain);
+      await demandConsent(mix, asked, { remote, given, terminal });
+      const report = await measure(mix, asked, { remote, given, terminal });
+      const lines = given.flags.has('json') ? [JSON.stringify(report)] : reportLines(report, paintOf(terminal));
+      for (const line of lines) await terminal.write(line);
+    });
+  },
+};
+
+type Asked = Limits & { readonly connectionsMax: number; readonly stepMs: number; readonly forMs: number; readonly subscribers: number };
+
+const readAsked = (given: Given): Asked => {
+  const number = (option: string, maximum: number, minimum = 1) => numberOf(given, option, { minimum, maximum });
+  const [stepS, forS] = [number('step', STEP_MAX_S) ?? STEP_S, number('for', FOR_MAX_S) ?? FOR_S];
+  if (stepS > forS) throw new UsageError(`--step is ${stepS} seconds, and --for only ${forS}`);
+  return {
+    connectionsMax: number('connections', CONNECTIONS_MAX) ?? CONNECTIONS,
+    ...{ stepMs: stepS * 1_000, forMs: forS * 1_000 },
+    subscribers: number('subscribers', SUBSCRIBERS_MAX, 0) ?? 0,
+    p99MaxMs: number('p99', P99_MAX_MS),
+  };
+};
+
+type Around = { readonly remote: Remote; readonly given: Given; readonly terminal: Terminal };
+
+/** Whoever mistypes an address must not load somebody else's production. */
+const demandConsent = async ({ requests }: Mix, { connectionsMax, forMs }: Asked, { remote, given, terminal }: Around): Promise<void> => {
+  if (given.flags.has('yes')) return;
+  const writes = requests.has('command') ? ' It writes, and what it writes stays.' : '';
+  const question = `Load ${remote.url} with up to ${connectionsMax} connections for up to ${duration(Math.ceil(forMs / 1_000))}?${writes}`;
+  if (await terminal.confirm?.(question)) return;
+  throw new StartRefused(terminal.confirm === undefined ? `${question} Say --yes.` : 'Nothing was sent.');
+};
+
+const measure = async (mix: Mix, asked: Asked, { remote, given, terminal }: Around): Promise<Report> => {
+  const { token } = await readAccess(given, terminal);
+  const target: Target = { url: remote.url, session: sessionOf(given.flags.has('anonymous') ? undefined : token), mix };
+  await using subscribers = await openSubscribers(target, asked.subscribers);
+  const { steps, reason } = await stepUp(target, asked, terminal);
+  const seen = {
+    url: remote.url,
+    steps,
+    saturation: saturationOf(steps, asked, reason),
+    subscribers: { open: subscribers.open, refused: subscribers.refused, messages: subscribers.messages() },
+    lagSeconds: await readLag(remote),
+  };
+  return { ...seen, advice: adviceOf(seen) };
+};
+
+const stepUp = async (target: Target, asked: Asked, { signal, complain, rewrite }: Terminal) => {
+  const { connectionsMax, stepMs, forMs } = asked;
+  const steps: Step[] = [];
+  const beganMs = performance.now();
+  const leftMs = () => forMs - (performance.now() - beganMs);
+  let reason: Saturation['reason'] = 'connections';
+  for (let connections = 1; connections <= connectionsMax; connections *= GROWTH) {
+    if (leftMs() < stepMs || signal.aborted) {
+      reason = 'time';
+      break;
+    }
+    rewrite?.(`${connections} connections for ${stepMs / 1_000} s, at most ${duration(Math.ceil(leftMs() / 1_000))} left`);
+    const step = await runStep(target, { connections, forMs: stepMs, signal });
+    rewrite?.('');
+    steps.push(step);
+    complain(progressText(step));
+    const stop = reasonToStop(steps, asked);
+    if (stop === undefined) continue;
+    reason = stop;
+    break;
+  }
+  return { steps, reason };
+};
+
+/** Null if the client may not know it. */
+const readLag = (remote: Remote): Promise<number | null> =>
+  remote.get<OperationsStatus>('/operations').then(
+    ({ readModel }) => readModel.behindSeconds,
+    () => null,
+  );

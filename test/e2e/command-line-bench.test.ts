@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople } from '../../testing/people.ts';
+import { callLine } from '../engines/call-line.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+/** An operator measures what an installation does. */
+const open = new AsyncDisposableStack();
+let installation: Installation;
+let folder: string;
+beforeAll(async () => {
+  installation = open.use(await startInstallation());
+  folder = await mkdtemp(join(tmpdir(), 'annals-bench-'));
+  open.defer(() => rm(folder, { recursive: true, force: true }));
+});
+afterAll(() => open.disposeAsync());
+
+const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const call = (...args: readonly string[]) =>
+  callLine(installation.settings, ['bench', '--step', '1', '--for', '3', '--connections', '4', ...access(), ...args]);
+
+type Told = {
+  readonly steps: readonly {
+    readonly connections: number;
+    readonly requests: number;
+    readonly failures: object;
+    readonly byPart: object;
+  }[];
+  readonly advice: readonly string[];
+  readonly subscribers: object;
+};
+
+test('nothing is sent unless somebody agrees', async () => {
+  const { exit, complaint } = await call();
+  expect({ exit, complaint }).toEqual({
+    exit: 1,
+    complaint: `Load ${installation.url} with up to 4 connections for up to 3 s? Say --yes.`,
+  });
+});
+
+test('without a mix it reads what the domain has, and writes nothing', async () => {
+  const { exit, lines } = await call('--yes');
+  expect(exit).toBe(0);
+  const text = lines.join('\n');
+  expect(text).toMatch(/^Connections +Requests\/s +p50 ms +p95 ms +p99 ms +Failures\n +1 +\d/);
+  expect(text).toMatch(/(?:Saturated|Most) at \d+ connections?: [\d.,]+\/s at a p99 of/);
+  expect(text).toContain('What to turn');
+  expect(text).not.toContain('command ');
+});
+
+test('with a mix of your own, all parts are sent and subscribers hear', async () => {
+  await writeFile(join(folder, 'query.graphql'), '{ posts(limit: 5) { title author { name } } }');
+  await writeFile(join(folder, 'writes.jsonl'), '{"method":"POST","path":"/articles","body":{"title":"Bench {n}","body":"x","tags":[]}}\n');
+  const files = ['--graphql', join(folder, 'query.graphql'), '--commands', join(folder, 'writes.jsonl')];
+  const { exit, lines } = await call('--yes', '--json', '--read', '/me', '--list', '/users?limit=5', ...files, '--subscribers', '2');
+  expect(exit).toBe(0);
+  const told = JSON.parse(lines.join('')) as Told;
+  expect(told.steps[0]?.connections).toBe(1);
+  expect(told.steps.map(({ failures }) => failures)).toEqual(told.steps.map(() => ({})));
+  const parts = new Set(told.steps.flatMap(({ byPart }) => Object.keys(byPart)));
+  expect([...parts].toSorted()).toEqual(['command', 'graphql', 'list', 'read']);
+  expect(told.subscribers).toMatchObject({ open: 2, refused: {} });
+  const ask = restClientOf(installation);
+  const { token } = (await openPeople(installation)).administrator;
+  const { body } = await ask('GET', '/articles?limit=1&status=draft', { token });
+  expect((body as { title: string }[])[0]?.title).toMatch(/^Bench \d+$/);
+});
+
+test.each([
+  [['--weights', 'reads=1'], '--weights must be like'],
+  [['--read', 'articles'], '--read must be a path'],
+  [['--step', '10'], '--step is 10 seconds, and --for only 3'],
+])('%j is refused before anything is sent', async (args, complaint) => {
+  expect(await call('--yes', ...args)).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+});
