@@ -2,14 +2,16 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { secretSettings, settingsTable } from '#shared/process/settings.ts';
+import { withGraphqlTables } from './reference/graphql-tables.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 
 /**
- * `npm run reference` writes two pages: docs/declaration.md from the types in `kernel/declare` and their comments, and docs/settings.md from the
- * table of settings. `test/reference.test.ts` fails if a page is outdated or an option has no comment.
+ * `npm run reference` writes docs/declaration.md from the types in `kernel/declare` and their comments, docs/settings.md from the table of
+ * settings, and the tables of limits and costs in docs/graphql.md. `test/reference.test.ts` fails if a page is outdated or an option has no comment.
  */
 const DECLARATION = new URL('../docs/declaration.md', import.meta.url);
 const SETTINGS = new URL('../docs/settings.md', import.meta.url);
+const GRAPHQL = new URL('../docs/graphql.md', import.meta.url);
 const TYPES = new URL('../kernel/declare/', import.meta.url);
 /** No author of a domain writes what these declare. */
 const KERNELS_OWN: ReadonlySet<string> = new Set(['texts.ts', 'values.ts', 'webhook.ts']);
@@ -281,4 +283,5 @@ ${settingsTable()}
 if (argv[1] === import.meta.filename) {
   writeFileSync(DECLARATION, referenceOf(readDeclarations()));
   writeFileSync(SETTINGS, settingsPage());
+  writeFileSync(GRAPHQL, withGraphqlTables(readFileSync(GRAPHQL, 'utf8')));
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { withGraphqlTables } from '../scripts/reference/graphql-tables.ts';
 import { readDeclarations, referenceOf, settingsPage } from '../scripts/write-reference.ts';
 
 const sources = readDeclarations();
@@ -15,6 +16,12 @@ test('docs/declaration.md has what can be declared: npm run reference writes it'
 
 test('docs/settings.md has every setting: npm run reference writes it', () => {
   expect(readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsPage());
+});
+
+test('docs/graphql.md has the limits and costs of the code: npm run reference writes them', () => {
+  const page = readFileSync(new URL('../docs/graphql.md', import.meta.url), 'utf8');
+  expect(page).toBe(withGraphqlTables(page));
+  expect(withGraphqlTables(page.replace('| a field of a mutation | 50', '| a field of a mutation | 5'))).toBe(page);
 });
 
 test.each([

@@ -12,7 +12,7 @@ const DOCS = new URL('docs/', ROOT);
 
 /** By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here comes last. */
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['Use it', ['tutorial', 'tour', 'rest', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console']],
+  ['Use it', ['tutorial', 'tour', 'rest', 'graphql', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console']],
   [
     'Run it',
     [

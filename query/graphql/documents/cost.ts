@@ -23,16 +23,19 @@ import { fragmentsOf } from './measure.ts';
 /** The variables of a request after coercion. */
 type Variables = Readonly<Record<string, unknown>>;
 
-/** An object costs 1, a scalar nothing, a list as often what its item costs as it may have items. */
-const OBJECT_COST = 1;
-/** As much as a request over REST, so that many of them in one request are not cheaper than many requests. */
-const MUTATION_COST = 50;
-/** As much more than another list as over REST. */
-const SEARCH_COST = 200;
-/** What was, is read from the log, each thing by itself; what that comes to is charged as it is read. */
-const AS_OF_COST = 50;
-/** Counting looks at every row there is. */
-const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: 25 };
+/** An object costs 1, a scalar nothing, and a list its size times the cost of an item. */
+export const COSTS = {
+  object: 1,
+  /** As much as a request over REST, so that many of them in one request are not cheaper than many requests. */
+  mutation: 50,
+  /** As much more than another list as over REST. */
+  search: 200,
+  /** A snapshot is read from the log, item by item. Reading it is charged besides, as it happens. */
+  snapshot: 50,
+  /** Counting looks at every row. */
+  totalCount: 25,
+} as const;
+const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: COSTS.totalCount };
 
 /**
  * What an operation costs with these variables, which `@skip` and `@include` may depend on too. Where fragments ask for the same object
@@ -82,14 +85,16 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
     const named = getNamedType(field.type);
     const own =
       type === schema.getMutationType()
-        ? MUTATION_COST
-        : (COSTS_OF_FIELDS[field.name] ?? 0) + (isSearch(node, variables) ? SEARCH_COST : 0) + (isAsOf(node, variables) ? AS_OF_COST : 0);
+        ? COSTS.mutation
+        : (COSTS_OF_FIELDS[field.name] ?? 0) +
+          (isSearch(node, variables) ? COSTS.search : 0) +
+          (isAsOf(node, variables) ? COSTS.snapshot : 0);
     if (!isCompositeType(named) || !node.selectionSet) return own;
     const asked = sizeOf(field, node, variables);
     const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
     const isConnection = named.name.endsWith('Connection');
     const times = isConnection ? 1 : isPartOfConnection ? size : (asked ?? 1);
-    return own + times * (OBJECT_COST + within(node.selectionSet, named, isConnection ? (asked ?? LIST_LIMIT_DEFAULT) : 1));
+    return own + times * (COSTS.object + within(node.selectionSet, named, isConnection ? (asked ?? LIST_LIMIT_DEFAULT) : 1));
   };
   const costOfSelection = (selection: SelectionNode, type: GraphQLNamedType, size: number): number => {
     switch (selection.kind) {

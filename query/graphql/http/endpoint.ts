@@ -43,7 +43,7 @@ export type Exchange = {
 type Running = { readonly runnable: Runnable; readonly exchange: Exchange };
 
 /** As many units of cost as a request over REST is worth. */
-const COST_PER_UNIT = 50;
+export const COST_PER_UNIT = 50;
 /** A subscription has already begun its own response. */
 const BEGUN: Answer = [null, { status: 200, statusText: 'OK' }];
 
