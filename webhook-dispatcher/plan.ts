@@ -164,7 +164,7 @@ const carryOut = async (connection: Connection, { type, data, position }: Webhoo
     case 'webhook.redelivery_requested':
       return redeliver(connection, webhookId, data.deliveryId as EventId);
     case 'webhook.redrive_requested':
-      return redrive(connection, webhookId);
+      return redrive(connection, data);
     case 'webhook.test_requested':
       return letThrough(connection, webhookId);
     case 'webhook.replay_requested':

@@ -9,7 +9,7 @@ import type { Config } from '#shared/process/config.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
 import type { Log } from '#shared/process/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
-import { openSender } from './deliver/send.ts';
+import { openComposer, openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer, type Enqueuer, startSweeping } from './enqueue.ts';
@@ -25,6 +25,7 @@ import { startPurging } from './purge.ts';
 import type { Unattended } from './queue/delivery-queue.ts';
 import { openDeliveryQueue } from './queue/open.ts';
 import { startReplayer } from './replay.ts';
+import { createBodyReader } from './rest/body.ts';
 import { deliveryRoutes } from './rest/routes.ts';
 import { createDisabler, createRunner, type Runner } from './runner.ts';
 
@@ -79,7 +80,8 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
-  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
+  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, readBody, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 

@@ -113,7 +113,14 @@ describe('asking for deliveries', () => {
     ],
     [
       { type: 'RedriveWebhook', webhookId, requestId },
-      { type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId } },
+      { type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId, since: null, until: null, retrying: false } },
+    ],
+    [
+      { type: 'RedriveWebhook', webhookId, requestId, since: '2026-01-02T01:00:00+01:00', until: '2026-01-03T00:00:00Z', retrying: true },
+      {
+        type: 'webhook.redrive_requested',
+        data: { ...mark, redriveId: requestId, since: '2026-01-02T00:00:00.000Z', until: '2026-01-03T00:00:00.000Z', retrying: true },
+      },
     ],
   ])('%j', (command, event) => {
     given(webhook, [registered]).when(command).yields([event]);

@@ -105,6 +105,9 @@ const request = (mark: Mark, command: Requested, state: Webhook): readonly Webho
     case 'RedeliverDelivery':
       return [{ type: 'webhook.redelivery_requested', data: { ...mark, redeliveryId: requestId, deliveryId: command.deliveryId } }];
     case 'RedriveWebhook':
-      return [{ type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId } }];
+      return [{ type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId, ...redriven(command) } }];
   }
 };
+
+const redriven = ({ since, until, retrying = false }: RedriveWebhook) => ({ since: inUtc(since), until: inUtc(until), retrying });
+const inUtc = (time: string | undefined): string | null => (time === undefined ? null : new Date(time).toISOString());

@@ -79,6 +79,9 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
   redeliveryId: request(),
   deliveryId: request(),
   redriveId: request(),
+  since: value(timestamp, []).optional(),
+  until: value(timestamp, []).optional(),
+  retrying: value(z.boolean(), []),
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
@@ -167,9 +170,11 @@ const EVENTS = {
   },
   redrive_requested: {
     ...quiet,
-    says: 'Every delivery that was given up was asked for again.',
-    computes: ['redriveId'],
-    example: { redriveId: REQUEST_ID },
+    says: 'The deliveries that were given up were asked for again: all, or those that were planned in a time; with `retrying`, those that wait for a retry as well.',
+    version: 2,
+    upcast: { 1: (all: Row): Row => ({ ...all, since: null, until: null, retrying: false }) },
+    computes: ['redriveId', 'since', 'until', 'retrying'],
+    example: { redriveId: REQUEST_ID, since: '2026-01-02T00:00:00.000Z', until: '2026-01-03T00:00:00.000Z', retrying: true },
   },
 } as const satisfies EventsOf<Fields, unknown>;
 

@@ -194,7 +194,7 @@ const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly str
 const KINDS_OF_THE_KERNEL = new Set('webhook email limit administrators command session grant client account invitation'.split(' '));
 const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '));
 export const PATHS_OF_THE_KERNEL = new Set([
-  ...'account api audit clients console docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
+  ...'account api audit clients console deliveries docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
   ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(' '),
 ]);
 const WORDS_OF_THE_KERNEL = new Set('true false null now caller own'.split(' '));

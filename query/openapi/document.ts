@@ -67,6 +67,7 @@ const KERNEL_TAGS = {
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
   events: { name: 'Events', description: 'What has happened, and what happens.' },
   webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
+  deliveries: { name: 'Webhooks' },
   clients: {
     name: 'Clients',
     description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
@@ -100,7 +101,7 @@ const operationObject = (id: string, operation: RestOperation, context: Context)
   summary: operation.summary,
   description: demandOf(context.policy, operation.right),
   parameters: parametersOf(operation, context.schemas, context.requireIfMatch),
-  ...(operation.body !== undefined && { requestBody: requestBody(operation.body, context.schemas) }),
+  ...(operation.body !== undefined && { requestBody: requestBody(operation, operation.body, context.schemas) }),
   responses: answersOf(id, operation, context),
   security: securityOf(context.policy, operation.right),
 });
@@ -112,8 +113,8 @@ const tagOf = ({ path }: RestOperation, tags: Context['tags']): string => {
   return tag.name;
 };
 
-const requestBody = (body: NonNullable<RestOperation['body']>, schemas: JsonSchemas): JsonObject => ({
-  required: true,
+const requestBody = ({ isBodyOptional }: RestOperation, body: NonNullable<RestOperation['body']>, schemas: JsonSchemas): JsonObject => ({
+  ...(!isBodyOptional && { required: true }),
   content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema: schemas.of(schema, 'input') }])),
 });
 

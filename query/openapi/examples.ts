@@ -94,6 +94,26 @@ const webhookExample = (domain: Domain): JsonObject => ({
   },
 });
 
+const DELIVERY: JsonObject = {
+  id: EVENT_ID,
+  webhookId: 6001,
+  eventId: EVENT_ID,
+  type: 'user.updated',
+  subject: 'user-1001',
+  cursor: '6f9619ff-1z4',
+  state: 'due',
+  attempts: 1,
+  nextAt: '2026-11-21T10:15:05.000Z',
+  lastStatus: 503,
+  lastError: null,
+  createdAt: written.updatedAt,
+  deliveredAt: null,
+  _links: {
+    self: { href: `/webhooks/6001/deliveries/${EVENT_ID}` },
+    redeliver: { href: `/webhooks/6001/deliveries/${EVENT_ID}/redeliver`, method: 'POST' },
+  },
+};
+
 const KERNEL_EXAMPLES: Examples = {
   NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['user.*', 'webhook.deleted'] },
   WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
@@ -104,25 +124,26 @@ const KERNEL_EXAMPLES: Examples = {
   ClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
   ClientReplacement: SERVICE,
   ClientPatch: { scopes: ['read:users'] },
-  Delivery: {
-    id: EVENT_ID,
+  Delivery: DELIVERY,
+  FoundDelivery: { ...DELIVERY, url: 'https://shop.example/hooks' },
+  FailedDeliveries: {
     webhookId: 6001,
-    eventId: EVENT_ID,
-    type: 'user.updated',
-    subject: 'user-1001',
-    cursor: '6f9619ff-1z4',
-    state: 'due',
-    attempts: 1,
-    nextAt: '2026-11-21T10:15:05.000Z',
-    lastStatus: 503,
-    lastError: null,
-    createdAt: written.updatedAt,
-    deliveredAt: null,
-    _links: {
-      self: { href: `/webhooks/6001/deliveries/${EVENT_ID}` },
-      redeliver: { href: `/webhooks/6001/deliveries/${EVENT_ID}/redeliver`, method: 'POST' },
-    },
+    url: 'https://shop.example/hooks',
+    dead: 12,
+    retrying: 3,
+    _links: { redrive: { href: '/webhooks/6001/redrive', method: 'POST' } },
   },
+  DeliveryBody: {
+    body: `{"id":"${EVENT_ID}","type":"user.updated","version":1,"at":"${written.updatedAt}","cursor":"6f9619ff-1z4","subject":"user-1001","data":{"userId":1001}}`,
+    reason: null,
+  },
+  WebhookStatistics: {
+    webhookId: 6001,
+    seconds: 900,
+    points: [{ at: '2026-11-21T10:15:00.000Z', arrived: 96, failed: 4, durationMs: 41 }],
+    _links: { self: { href: '/webhooks/6001/statistics' } },
+  },
+  NewRedrive: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', retrying: true },
   DeliveryAttempt: {
     number: 1,
     at: written.updatedAt,

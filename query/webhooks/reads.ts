@@ -4,7 +4,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import type { WebhookHealth } from '#shared/rest/webhook.ts';
+import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
 import { attributesSql, type Standing } from '#shared/standing.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
@@ -28,7 +28,7 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
   const findOwner = coalesce<number, Owner>((ids) => findOwners(pool, ids));
   return {
     async listWebhooks({ caller }, asked) {
-      return readList<'created_at', WebhookRow>({
+      const list = await readList<'created_at', WebhookRow>({
         path: '/webhooks',
         asked,
         order: ORDERS[asked.sort ?? '-createdAt'],
@@ -36,6 +36,13 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
         represent: (row) => representWebhook(row, { domain, caller, identity }),
         create: { href: '/webhooks', method: 'POST' },
       });
+      // As the representation has made them.
+      const items = list.items as readonly Webhook[];
+      const healths = await readHealthOfMany(
+        pool,
+        items.map(({ id }) => id as WebhookId),
+      );
+      return { ...list, items: items.map((item) => withHealth(item, healths.get(item.id as WebhookId))) };
     },
 
     async getWebhook({ caller, id }) {
@@ -55,6 +62,8 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
     },
   };
 };
+
+const withHealth = (item: Webhook, health: WebhookHealth | undefined): Webhook => ({ ...item, ...(health && { health }) });
 
 type Owner = { readonly id: number } & Standing;
 

@@ -76,6 +76,7 @@ const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Reco
     ...(may(caller, 'user.read', {}) && { owner: { href: `/users/${owner_id}` } }),
     deliveries: { href: `${self}/deliveries` },
     replays: { href: `${self}/replays` },
+    statistics: { href: `${self}/statistics` },
     edit: { href: self, method: 'PATCH' },
     delete: { href: self, method: 'DELETE' },
     'rotate-secret': action('rotate-secret'),

@@ -178,5 +178,11 @@ export const RedeliverDelivery = z.strictObject({ type: z.literal('RedeliverDeli
 export type RedeliverDelivery = Readonly<z.infer<typeof RedeliverDelivery>>;
 
 /** Everything that was given up, once more. */
-export const RedriveWebhook = z.strictObject({ type: z.literal('RedriveWebhook'), webhookId });
+export const RedriveWebhook = z.strictObject({
+  type: z.literal('RedriveWebhook'),
+  webhookId,
+  since: instant.optional().meta({ description: 'Only deliveries that were planned then or later.' }),
+  until: instant.optional().meta({ description: 'Only deliveries that were planned before.' }),
+  retrying: z.boolean().optional().meta({ description: 'Whether those as well that failed and wait for their next attempt.' }),
+});
 export type RedriveWebhook = Readonly<z.infer<typeof RedriveWebhook>>;

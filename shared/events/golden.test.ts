@@ -69,6 +69,7 @@ const FIXTURES = [
   'webhook.enabled.v1.json',
   'webhook.redelivery_requested.v1.json',
   'webhook.redrive_requested.v1.json',
+  'webhook.redrive_requested.v2.json',
   'webhook.registered.v1.json',
   'webhook.replay_requested.v1.json',
   'webhook.replay_requested.v2.json',

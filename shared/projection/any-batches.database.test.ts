@@ -92,7 +92,7 @@ const event = fc.oneof(
         data: { ...data, reason: 'gone' as const, missed: { since: { log: null, position: 3 as Position }, at: CIRCUMSTANCES.at } },
       },
       { type: 'webhook.enabled' as const, data: { ...data, scopes: ['read:comments' as const] } },
-      { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID() } },
+      { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID(), since: null, until: null, retrying: false } },
       { type: 'webhook.deleted' as const, data },
     ),
   ),

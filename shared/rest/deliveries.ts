@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
-import { ReplayWebhook } from '#shared/commands/webhook.ts';
+import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';
 import { instant } from '#shared/instant.ts';
 import { createdAt, id, Links, Written } from './fields.ts';
-import { PAGE } from './lists.ts';
+import { idParameter, PAGE } from './lists.ts';
 import type { Answer, RestOperation } from './operation.ts';
+import { BACKLOG_COUNTED_MAX } from './webhook.ts';
 
 /** What became of a change that a webhook was to be told of; those of a deleted webhook are gone with it. */
 const DELIVERY_STATES = ['due', 'delivered', 'dead', 'withheld'] as const;
@@ -35,6 +36,53 @@ export const Delivery = z
   })
   .meta({ id: 'Delivery' });
 export type Delivery = Readonly<z.infer<typeof Delivery>>;
+
+export const FoundDelivery = Delivery.extend({
+  url: z.string().meta({ description: 'Where the webhook sends to now.' }),
+}).meta({ id: 'FoundDelivery' });
+export type FoundDelivery = Readonly<z.infer<typeof FoundDelivery>>;
+
+const counted = z.int().nonnegative();
+
+export const FailedDeliveries = z
+  .strictObject({
+    webhookId: id,
+    url: z.string().meta({ description: 'Where the webhook sends to now.' }),
+    dead: counted.meta({ description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+    retrying: counted.meta({ description: `How many failed and wait for their next attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+    _links: Links,
+  })
+  .meta({ id: 'FailedDeliveries' });
+export type FailedDeliveries = Readonly<z.infer<typeof FailedDeliveries>>;
+
+export const DeliveryBody = z
+  .strictObject({
+    body: z.string().nullable().meta({ description: 'What is sent, byte for byte; null where `reason` says why it is not shown.' }),
+    reason: z.string().nullable().meta({ description: 'Why it is not shown, in words.' }),
+  })
+  .meta({ id: 'DeliveryBody' });
+export type DeliveryBody = Readonly<z.infer<typeof DeliveryBody>>;
+
+export const WebhookStatistics = z
+  .strictObject({
+    webhookId: id,
+    seconds: z.int().positive().meta({ description: 'How long each point is.' }),
+    points: z.array(
+      z.strictObject({
+        at: timestamp.meta({ description: 'When it begins.' }),
+        arrived: counted.meta({ description: 'Attempts that arrived.' }),
+        failed: counted.meta({ description: 'Attempts that failed.' }),
+        durationMs: z
+          .number()
+          .nonnegative()
+          .nullable()
+          .meta({ description: 'How long an attempt took on average; null if there was none.' }),
+      }),
+    ),
+    _links: Links,
+  })
+  .meta({ id: 'WebhookStatistics' });
+export type WebhookStatistics = Readonly<z.infer<typeof WebhookStatistics>>;
 
 const headers = z.record(z.string(), z.string());
 
@@ -79,12 +127,67 @@ export type Replay = Readonly<z.infer<typeof Replay>>;
 
 export const NewReplay = ReplayWebhook.omit({ type: true, webhookId: true }).meta({ id: 'NewReplay' });
 
+export const NewRedrive = RedriveWebhook.omit({ type: true, webhookId: true }).meta({ id: 'NewRedrive' });
+
+const planned = {
+  since: instant.optional().meta({ description: 'Only what was planned then or later.' }),
+  until: instant.optional().meta({ description: 'Only what was planned before.' }),
+};
+const webhookId = idParameter.optional().meta({ description: 'Only of this webhook.' });
+
+const Search = z.strictObject({
+  ...PAGE,
+  webhookId,
+  state: z
+    .enum([...DELIVERY_STATES, 'failed'])
+    .optional()
+    .meta({
+      description: 'Only those in this state; `failed` are the dead ones, and those that failed and wait for their next attempt.',
+    }),
+  type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
+  eventId: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .meta({ description: 'Only of this event; it is the id of the delivery, and the `webhook-id`.' }),
+  subject: z
+    .string()
+    .max(120)
+    .regex(/^[a-z][A-Za-z0-9]{0,39}-\d{1,16}$/, { error: 'Must name an item, as `user-7001`.' })
+    .optional()
+    .meta({ description: 'Only of events of this item.', examples: ['user-7001'] }),
+  ...planned,
+});
+export type DeliverySearch = Readonly<
+  Pick<z.output<typeof Search>, 'webhookId' | 'state' | 'type' | 'eventId' | 'subject' | 'since' | 'until'>
+>;
+
+const Failed = z.strictObject({ ...PAGE, webhookId, ...planned });
+export type FailedFilter = Readonly<Pick<z.output<typeof Failed>, 'webhookId' | 'since' | 'until'>>;
+
+/** For so long it is kept how attempts went. */
+export const STATISTICS_HOURS_MAX = 168;
+const STATISTICS_HOURS = 24;
+const Statistics = z.strictObject({
+  hours: z
+    .string()
+    .regex(/^\d{1,3}$/, { error: `Must be a whole number from 1 to ${STATISTICS_HOURS_MAX}.` })
+    .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: STATISTICS_HOURS_MAX, description: 'The last so many hours.' })
+    .default(String(STATISTICS_HOURS))
+    .transform(Number)
+    .pipe(
+      z
+        .int()
+        .min(1, { error: 'Must be at least 1.' })
+        .max(STATISTICS_HOURS_MAX, { error: `Must be at most ${STATISTICS_HOURS_MAX}.` }),
+    ),
+});
+
 const Deliveries = z.strictObject({
   ...PAGE,
   state: state.optional(),
   type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
-  since: instant.optional().meta({ description: 'Only what was planned then or later.' }),
-  until: instant.optional().meta({ description: 'Only what was planned before.' }),
+  ...planned,
 });
 export type DeliveryFilter = Readonly<Pick<z.output<typeof Deliveries>, 'state' | 'type' | 'since' | 'until'>>;
 
@@ -99,6 +202,30 @@ const accepted = (description: string, location?: Answer['location']) =>
   ({ status: 202, description, kind: 'written', schema: Written, ...(location && { location }) }) as const;
 
 export const DELIVERY_OPERATIONS = {
+  searchDeliveries: {
+    ...served,
+    method: 'GET',
+    path: '/deliveries',
+    summary: 'Deliveries of all your webhooks, latest event first',
+    query: Search,
+    answer: { status: 200, description: 'A page of deliveries.', kind: 'list', schema: FoundDelivery },
+  },
+  listFailedDeliveries: {
+    ...served,
+    method: 'GET',
+    path: '/deliveries/failed',
+    summary: 'How many deliveries failed, for each of your webhooks with any',
+    query: Failed,
+    answer: { status: 200, description: 'A page of webhooks with their counts.', kind: 'list', schema: FailedDeliveries },
+  },
+  getWebhookStatistics: {
+    ...served,
+    method: 'GET',
+    path: `${webhook}/statistics`,
+    summary: 'How attempts went over time',
+    query: Statistics,
+    answer: { status: 200, description: 'The points of a chart, oldest first.', kind: 'item', schema: WebhookStatistics },
+  },
   listDeliveries: {
     ...served,
     method: 'GET',
@@ -113,6 +240,13 @@ export const DELIVERY_OPERATIONS = {
     path: delivery,
     summary: 'A delivery',
     answer: { status: 200, description: 'The delivery.', kind: 'item', schema: Delivery },
+  },
+  getDeliveryBody: {
+    ...served,
+    method: 'GET',
+    path: `${delivery}/body`,
+    summary: 'The body that every attempt sends',
+    answer: { status: 200, description: 'The body, or why it is not shown.', kind: 'item', schema: DeliveryBody },
   },
   listAttempts: {
     ...served,
@@ -163,7 +297,9 @@ export const DELIVERY_OPERATIONS = {
     ...served,
     method: 'POST',
     path: `${webhook}/redrive`,
-    summary: 'Have all dead deliveries sent again',
-    answer: accepted('The dead deliveries are due.'),
+    summary: 'Have failed deliveries sent again: all dead ones, or those of a time',
+    body: { 'application/json': NewRedrive },
+    isBodyOptional: true,
+    answer: accepted('The deliveries are due.'),
   },
 } as const satisfies Record<string, RestOperation>;

@@ -23,6 +23,8 @@ export type RestOperation = {
   readonly isUnversioned?: true;
   /** The schema of the body by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
+  /** Whether no body is taken for an empty one. */
+  readonly isBodyOptional?: true;
   readonly answer: Answer;
   /** What it is refused for that follows from what is there, rather than from its form. */
   readonly refusals?: readonly RejectionCode[];

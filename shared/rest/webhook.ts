@@ -27,6 +27,15 @@ export const WebhookHealth = z
       description:
         'Nothing is sent before: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
     }),
+    nextAttemptAt: timestamp.nullable().meta({ description: 'When the next delivery is tried; null if none waits.' }),
+    attemptsLastDay: z.int().nonnegative().meta({ description: 'How many attempts there were in the last 24 hours.' }),
+    failuresLastDay: z.int().nonnegative().meta({ description: 'How many of them failed.' }),
+    successRate: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .meta({ description: 'The part of them that arrived; null if there were none.', examples: [0.98] }),
     backlog: z.strictObject({
       due: z
         .int()
@@ -88,7 +97,7 @@ export const webhookOf = (domain: Domain) =>
       }),
       health: WebhookHealth.exactOptional().meta({
         readOnly: true,
-        description: 'How its deliveries go; only of one webhook as it is now, once a dispatcher has met it.',
+        description: 'How its deliveries go; only of a webhook as it is now, once a dispatcher has met it.',
       }),
       createdAt,
       updatedAt,

@@ -55,7 +55,7 @@ export type Stretch<Key extends number | string = number | string> = {
 };
 
 /** While nothing is sent to a webhook, what is due is tried no sooner than that ends. */
-const DELIVERY = `d.webhook_id, d.event_id, d.position, d.type, d.subject, d.state, d.attempts, d.last_status, d.last_error, d.created_at, d.delivered_at,
+export const DELIVERY = `d.webhook_id, d.event_id, d.position, d.type, d.subject, d.state, d.attempts, d.last_status, d.last_error, d.created_at, d.delivered_at,
   greatest(d.next_at, (select e.not_before from webhook_ledger.endpoint e where e.webhook_id = d.webhook_id)) as next_at`;
 
 export const findDelivery = async (pool: Pool, webhookId: WebhookId, eventId: EventId): Promise<DeliveryRow | undefined> => {

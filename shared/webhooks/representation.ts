@@ -1,7 +1,8 @@
 import type { LogIdentity } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import type { Attempt, Delivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Attempt, Delivery, FailedDeliveries, FoundDelivery, Replay } from '#shared/rest/deliveries.ts';
 import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
+import type { FailedRow, FoundRow } from './search.ts';
 
 /** Deliveries, attempts and replays as those see them who may manage the webhook. */
 
@@ -34,10 +35,26 @@ export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Sho
       self: { href: self },
       webhook: { href: `/webhooks/${row.webhook_id}` },
       attempts: { href: `${self}/attempts` },
+      body: { href: `${self}/body` },
       ...(isEnabled && { redeliver: { href: `${self}/redeliver`, method: 'POST' } }),
     },
   };
 };
+
+export const representFound = ({ url, is_enabled: isEnabled, ...row }: FoundRow, { identity }: Pick<Shown, 'identity'>): FoundDelivery => ({
+  ...representDelivery(row, { identity, isEnabled }),
+  url,
+});
+
+export const representFailed = ({ webhookId, ...row }: FailedRow): FailedDeliveries => ({
+  webhookId,
+  ...row,
+  _links: {
+    webhook: { href: `/webhooks/${webhookId}` },
+    deliveries: { href: `/deliveries?webhookId=${webhookId}&state=failed` },
+    redrive: { href: `/webhooks/${webhookId}/redrive`, method: 'POST' },
+  },
+});
 
 export const representAttempt = (row: AttemptRow): Attempt => ({
   number: row.number,

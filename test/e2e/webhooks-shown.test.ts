@@ -76,7 +76,8 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
   expect(
     await graphql(`{ webhook(id: ${webhook.id}) {
       url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes enabled createdAt updatedAt
-      health { lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil backlog { due oldestAt dead } }
+      health { lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil
+        nextAttemptAt attemptsLastDay failuresLastDay successRate backlog { due oldestAt dead } }
       delivery(id: "${delivery?.id}") { attemptsConnection { nodes { number durationMs status answer { text truncated } } } }
       deliveriesConnection(first: 5, filter: { state: delivered }) { nodes { ${fields} } }
     } }`),

@@ -19,7 +19,12 @@ type Composed =
   | { readonly kind: 'withheld' }
   | { readonly kind: 'waiting' };
 
-export type ComposeBody = (outgoing: Outgoing) => Promise<Composed>;
+export type ComposeBody = (
+  outgoing: Pick<Outgoing, 'owner'> & {
+    readonly delivery: Pick<Outgoing['delivery'], 'change' | 'shape'>;
+    readonly endpoint: Pick<Outgoing['endpoint'], 'payload'>;
+  },
+) => Promise<Composed>;
 
 type Dependencies = {
   readonly domain: Domain;

@@ -137,17 +137,20 @@ type Options = {
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
 };
 
-export const openSender = ({ domain, pool, eventLog, keys, settings }: Options): Sender & AsyncDisposable => {
-  const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
-  const compose = createComposer({
+/** Bodies as they are sent, from what is in the log and may be read now. */
+export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'settings'>): ComposeBody =>
+  createComposer({
     domain,
     identity: eventLog.identity,
     open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights({ domain, run: async (text, values) => (await pool.query(text, [...values])).rows }),
     standsStill: createStandsStill(domain, pool),
   });
+
+export const openSender = ({ settings, ...options }: Options): Sender & AsyncDisposable => {
+  const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
   return {
-    ...createSender({ compose, poster, retryDelaysMs: settings.retryDelaysMs }),
+    ...createSender({ compose: openComposer(options), poster, retryDelaysMs: settings.retryDelaysMs }),
     [Symbol.asyncDispose]: () => poster[Symbol.asyncDispose](),
   };
 };

@@ -1,7 +1,8 @@
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import type { Catalogue } from '#shared/events/catalogue.ts';
+import type { Catalogue, EventOf } from '#shared/events/catalogue.ts';
+import { IS_DEAD, IS_RETRIED } from '#shared/webhooks/failed.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
@@ -108,9 +109,20 @@ export const redeliver = async (connection: Connection, webhookId: WebhookId, ev
   await letThrough(connection, webhookId);
 };
 
-/** Makes due whatever was given up. */
-export const redrive = async (connection: Connection, webhookId: WebhookId): Promise<void> => {
-  await connection.query(`update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and state = 'dead'`, [webhookId]);
+type Redriven = Pick<EventOf<'webhook.redrive_requested'>['data'], 'webhookId' | 'since' | 'until' | 'retrying'>;
+
+/**
+ * Makes due whatever was given up, as far as it was planned in that time; with `retrying`, also what failed and waits for its next attempt.
+ * The planner has locked the webhook, so that no run records it meanwhile.
+ */
+export const redrive = async (connection: Connection, { webhookId, since, until, retrying }: Redriven): Promise<void> => {
+  for (const failed of retrying ? [IS_DEAD, IS_RETRIED] : [IS_DEAD]) {
+    await connection.query(
+      `update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and ${failed}
+         and created_at >= coalesce($2::timestamptz, '-infinity') and created_at < coalesce($3::timestamptz, 'infinity')`,
+      [webhookId, since, until],
+    );
+  }
   await letThrough(connection, webhookId);
 };
 

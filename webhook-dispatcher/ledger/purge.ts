@@ -1,4 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
+import { STATISTICS_HOURS_MAX } from '#shared/rest/deliveries.ts';
 
 const ROWS_MAX = 1_000;
 
@@ -16,6 +17,8 @@ export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> 
        where delivery.webhook_id = old.webhook_id and delivery.event_id = old.event_id returning 1
      ), replays as (
        delete from webhook_ledger.replay where finished_at < now() - $1 * interval '1 day'
+     ), tallies as (
+       delete from webhook_ledger.tally where at < now() - ${STATISTICS_HOURS_MAX + 1} * interval '1 hour'
      )
      select count(*) as gone from deliveries`,
     [keepDays],

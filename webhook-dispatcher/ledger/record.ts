@@ -1,5 +1,6 @@
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { TALLY_SECONDS } from '#shared/webhooks/statistics.ts';
 import type { AttemptResult } from '../deliver/delivery.ts';
 
 /** What came of a delivery, in the run of an epoch. */
@@ -67,6 +68,13 @@ const RECORD = `
     select webhook_id, event_id, attempts, at, duration_ms, status, error, request_headers, response_headers, decode(body, 'base64')
     from result join moved using (webhook_id, event_id) where is_sent
     on conflict do nothing
+  ), tallied as (
+    insert into webhook_ledger.tally as known (webhook_id, at, arrived, failed, duration_ms)
+    select webhook_id, date_bin('${TALLY_SECONDS} seconds', at, 'epoch'), count(*) filter (where not is_failure),
+      count(*) filter (where is_failure), sum(duration_ms)
+    from result join held using (webhook_id, epoch) where is_sent group by 1, 2
+    on conflict (webhook_id, at) do update set arrived = known.arrived + excluded.arrived, failed = known.failed + excluded.failed,
+      duration_ms = known.duration_ms + excluded.duration_ms
   ), summary as (
     select webhook_id, bool_or(is_sent and not is_failure) as is_well, count(*) filter (where is_failure) as failures, min(at) as first_at,
       max(at) filter (where is_sent and not is_failure) as success_at

@@ -23,17 +23,31 @@ import {
   replayKey,
 } from '#shared/webhooks/deliveries.ts';
 import { readKeyedList } from '#shared/webhooks/pages.ts';
-import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
+import { representAttempt, representDelivery, representFailed, representFound, representReplay } from '#shared/webhooks/representation.ts';
+import { countFailed, type FailedRow, type FoundRow, failedKey, foundKey, searchDeliveries } from '#shared/webhooks/search.ts';
+import { readStatistics } from '#shared/webhooks/statistics.ts';
+import type { ReadBody } from './body.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 
 type ReadDependencies = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly readBody: ReadBody;
   /** Runs once the caller is admitted, and before anything is read. */
   readonly before: readonly RequestHandler[];
 };
 
-const { listDeliveries: LIST, getDelivery: GET, listAttempts: ATTEMPTS, listReplays: REPLAYS, getReplay: REPLAY } = DELIVERY_OPERATIONS;
+const {
+  searchDeliveries: SEARCH,
+  listFailedDeliveries: FAILED,
+  getWebhookStatistics: STATISTICS,
+  listDeliveries: LIST,
+  getDelivery: GET,
+  getDeliveryBody: BODY,
+  listAttempts: ATTEMPTS,
+  listReplays: REPLAYS,
+  getReplay: REPLAY,
+} = DELIVERY_OPERATIONS;
 
 type Serve = (operation: RestOperation, read: (request: Request) => Promise<ReadAnswer>) => void;
 
@@ -45,12 +59,52 @@ export const deliveryReads = (dependencies: ReadDependencies): Router => {
       answerRead(request, response, await read(request));
     });
   };
+  serveSearches(serve, dependencies);
   serveDeliveries(serve, dependencies);
   serveReplays(serve, dependencies);
   return router;
 };
 
-const serveDeliveries = (serve: Serve, { pool, eventLog: { identity } }: ReadDependencies): void => {
+const serveSearches = (serve: Serve, { pool, eventLog: { identity } }: ReadDependencies): void => {
+  const findWebhook = createWebhookFinder(pool);
+
+  serve(SEARCH, async (request) => {
+    const asked = parametersOf(SEARCH.query, request.query);
+    const caller = callerOf(request);
+    return readKeyedList<FoundRow, string>({
+      path: SEARCH.path,
+      asked,
+      kindOfKey: 'string',
+      read: (stretch) => searchDeliveries(pool, { caller, filter: asked }, stretch),
+      keyOf: foundKey,
+      represent: (row) => representFound(row, { identity }),
+    });
+  });
+
+  serve(FAILED, async (request) => {
+    const asked = parametersOf(FAILED.query, request.query);
+    const caller = callerOf(request);
+    return readKeyedList<FailedRow, number>({
+      path: FAILED.path,
+      asked,
+      kindOfKey: 'number',
+      read: (stretch) => countFailed(pool, { caller, filter: asked }, stretch),
+      keyOf: failedKey,
+      represent: representFailed,
+    });
+  });
+
+  serve(STATISTICS, async (request) => {
+    const { hours } = parametersOf(STATISTICS.query, request.query);
+    const { webhookId } = itemOf(STATISTICS, request);
+    await findWebhook(webhookId, callerOf(request));
+    const webhook = `/webhooks/${webhookId}`;
+    const _links = { self: { href: `${webhook}/statistics` }, webhook: { href: webhook } };
+    return { kind: 'item', version: undefined, item: { webhookId, ...(await readStatistics(pool, webhookId, hours)), _links } };
+  });
+};
+
+const serveDeliveries = (serve: Serve, { pool, eventLog: { identity }, readBody }: ReadDependencies): void => {
   const findWebhook = createWebhookFinder(pool);
 
   serve(LIST, async (request) => {
@@ -73,6 +127,15 @@ const serveDeliveries = (serve: Serve, { pool, eventLog: { identity } }: ReadDep
     const row = await findDelivery(pool, webhookId, deliveryId);
     if (!row) throw new Rejection('delivery_not_found');
     return { kind: 'item', version: undefined, item: representDelivery(row, shown) };
+  });
+
+  serve(BODY, async (request) => {
+    const { webhookId, deliveryId } = itemOf(BODY, request);
+    const caller = callerOf(request);
+    await findWebhook(webhookId, caller);
+    const item = await readBody({ webhookId, eventId: deliveryId }, caller);
+    if (!item) throw new Rejection('delivery_not_found');
+    return { kind: 'item', version: undefined, item };
   });
 
   serve(ATTEMPTS, async (request) => {

@@ -16,23 +16,25 @@ import { itemOf } from '#shared/rest/writes/item.ts';
 import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import { PLANNER } from '../plan.ts';
+import type { ReadBody } from './body.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 import { deliveryReads } from './reads.ts';
 
 type RouteDependencies = WriteDependencies & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly readBody: ReadBody;
 };
 
 const VISIBLE_WITHIN_MS = 5_000;
 
 /** What is seen of deliveries, and what is asked for by hand. */
 export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
-  const { pool, eventLog } = dependencies;
+  const { pool, eventLog, readBody } = dependencies;
   const before = [awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS })];
   const { redeliver, replayWebhook } = DELIVERY_OPERATIONS;
   return Router()
-    .use(deliveryReads({ pool, eventLog, before }))
+    .use(deliveryReads({ pool, eventLog, readBody, before }))
     .post(routeOf(redeliver), demandAdmission(redeliver), ...before, demandDelivery(pool))
     .post(routeOf(replayWebhook), demandAdmission(replayWebhook), demandRoomForReplay(pool))
     .use(
@@ -40,7 +42,7 @@ export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
         testWebhook: (item) => ({ type: 'TestWebhook', ...item }),
         replayWebhook: (item, span) => ({ type: 'ReplayWebhook', ...item, ...span }),
         redeliver: (item) => ({ type: 'RedeliverDelivery', ...item }),
-        redriveWebhook: (item) => ({ type: 'RedriveWebhook', ...item }),
+        redriveWebhook: (item, which) => ({ type: 'RedriveWebhook', ...item, ...which }),
       }),
     );
 };

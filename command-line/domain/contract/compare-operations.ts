@@ -35,10 +35,11 @@ type Pair<T> = readonly [was: T, is: T];
 
 const bodyChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pair<Named>): readonly Finding[] => {
   const { gone, came, both } = byName(was.body ?? {}, is.body ?? {});
-  const isNew = was.body === undefined && is.body !== undefined;
+  const isNew = was.body === undefined && is.body !== undefined && !is.isBodyOptional;
+  const isDemanded = was.isBodyOptional && is.body !== undefined && !is.isBodyOptional;
   return [
     ...gone.map((type) => breaks(`body ${name} ${type}`, `It takes no ${type} any more.`, KEEP)),
-    ...(isNew ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)] : []),
+    ...(isNew || isDemanded ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)] : []),
     ...both.flatMap(([, before, after]) =>
       given(`body ${name}`, [before, after], named, name.startsWith('PUT ') ? unheededIn(before, named[0]) : new Set()),
     ),

@@ -32,6 +32,8 @@ export type OperationContract = {
   readonly right: string | null;
   readonly query?: JsonObject;
   readonly body?: Readonly<Record<string, JsonObject>>;
+  /** Whether it may be left out. */
+  readonly isBodyOptional?: true;
   readonly answer: { readonly status: number; readonly kind: string; readonly schema?: JsonObject };
   readonly refusals?: readonly string[];
 };
@@ -140,13 +142,14 @@ const operationContracts = (domain: Domain): Contract['operations'] => {
 
 const operationContract = (
   id: string,
-  { right, query, body, answer, refusals }: RestOperation,
+  { right, query, body, isBodyOptional, answer, refusals }: RestOperation,
   schemas: JsonSchemas,
 ): OperationContract => ({
   id,
   right,
   ...(query && { query: schemas.of(query, 'input') }),
   ...(body && { body: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, schemas.of(schema, 'input')])) }),
+  ...(isBodyOptional && { isBodyOptional }),
   answer: { status: answer.status, kind: answer.kind, ...(answer.schema && { schema: schemas.of(answer.schema, 'output') }) },
   ...(refusals && refusals.length > 0 && { refusals: [...new Set(refusals)] }),
 });

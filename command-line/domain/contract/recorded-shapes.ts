@@ -24,6 +24,7 @@ export const PART_SHAPES = {
         id: z.string(),
         query: schema.optional(),
         body: z.record(z.string(), schema).optional(),
+        isBodyOptional: z.literal(true).optional(),
         answer: z.looseObject({ status: z.int(), kind: z.string(), schema: schema.optional() }),
         refusals: z.array(z.string()).optional(),
       }),

@@ -5,7 +5,7 @@ import { filtersOf } from '#shared/events/event-references.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { NewReplay } from '#shared/rest/deliveries.ts';
+import { NewRedrive, NewReplay } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import { webhookBodies } from '#shared/rest/webhooks.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
@@ -80,7 +80,11 @@ const REQUESTS: Readonly<Record<string, Resolver>> = {
     if (!deliveryId || !(await orUnavailable(findDelivery(context.pool, id, deliveryId)))) throw new Rejection('delivery_not_found');
     return request(() => ({ type: 'RedeliverDelivery', webhookId: id, deliveryId }), { args, context, key });
   },
-  redriveWebhook: requesting(({ id }) => ({ type: 'RedriveWebhook', webhookId: webhookId(id) })),
+  redriveWebhook: requesting(({ id, since, until, retrying }) => ({
+    type: 'RedriveWebhook',
+    webhookId: webhookId(id),
+    ...parseInput(NewRedrive, withoutNulls({ since, until, retrying })),
+  })),
 };
 
 const replayOf: ToCommand = ({ id, from, since, to }) => {

@@ -48,7 +48,8 @@ const OF_WEBHOOKS = Object.fromEntries(
     Webhook: `id owner url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes
       enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health delivery deliveriesConnection replay replaysConnection asOf history`,
     WebhookWithheld: 'eventType scope reason',
-    WebhookHealth: 'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil backlog',
+    WebhookHealth:
+      'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil nextAttemptAt attemptsLastDay failuresLastDay successRate backlog',
     WebhookFailure: 'at status reason',
     WebhookBacklog: 'due oldestAt dead',
     Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',

@@ -93,7 +93,8 @@ export type Write = {
 const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCommand, items }: Write): readonly RequestHandler[] => {
   const { gateway, bodyBytesMax, requireIfMatch, readWritten } = dependencies;
   const read = operation.answer.item;
-  const readBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
+  const readAnyBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
+  const readBody = operation.isBodyOptional ? readAnyBody.map(unlessEmpty) : readAnyBody;
   const carryOut = async (request: Request, response: Response): Promise<void> => {
     const item = itemOf(operation, request);
     const context = contextOf(request, operation, { requireIfMatch });
@@ -113,10 +114,21 @@ const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCom
   return [demandAdmission(operation), ...readBody, carryOut];
 };
 
+/** Clients tell a length of nothing, too. */
+const unlessEmpty =
+  (read: RequestHandler): RequestHandler =>
+  (request, response, next) => {
+    const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-type': type } = request.headers;
+    const isEmpty = length === '0' && transfer === undefined && type === undefined;
+    return isEmpty ? next() : read(request, response, next);
+  };
+
 /** The body by the schema of its media type; operations without one do not look at what is sent. */
-const bodyOf = (request: Request, { body: schemas }: RestOperation): unknown => {
+const bodyOf = (request: Request, { body: schemas, isBodyOptional }: RestOperation): unknown => {
   if (schemas === undefined) return undefined;
-  const type = request.is(Object.keys(schemas));
+  const types = Object.keys(schemas);
+  if (isBodyOptional && request.body === undefined) return parseInput(schemas[types[0] ?? ''] as z.ZodType, {});
+  const type = request.is(types);
   if (typeof type !== 'string' || request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
   const schema = schemas[type];
   return schema === undefined ? undefined : parseInput(schema, request.body);

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attempt, DeliveryBody, FailedDeliveries, FoundDelivery, WebhookStatistics } from '#shared/rest/deliveries.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
+import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person, type TokenHolder } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+
+/** An operator looks for what did not arrive, and has it sent again. */
+const resources = new AsyncDisposableStack();
+let installation: Installation;
+let sink: WebhookSink;
+let session: RestSession;
+let administrator: TokenHolder;
+let ada: Person;
+let grace: Person;
+let well: number;
+let failing: number;
+let articles: readonly number[];
+const refused = { isRefusing: true };
+
+beforeAll(async () => {
+  sink = resources.use(await startWebhookSink());
+  sink.behave(({ path }, response) => {
+    if (path === '/failing' && refused.isRefusing) response.writeHead(500, { 'x-shop': 'closed' }).end('We are closed.');
+    else response.writeHead(204).end();
+  });
+  installation = resources.use(await shareInstallation());
+  session = restSessionOver(restClientOf(installation));
+  const people = await openPeople(installation);
+  administrator = people.administrator;
+  ada = await people.signUp('Ada');
+  grace = await people.signUp('Grace');
+  const register = async (path: string) => {
+    const body = { url: `${sink.url}/${path}`, eventTypes: ['article.drafted', 'article.published'], filter: { authorId: ada.userId } };
+    return (await session.write('POST', '/webhooks', { token: ada.token, body })).written.id;
+  };
+  well = await register('well');
+  failing = await register('failing');
+  const ids: number[] = [];
+  for (const title of ['One', 'Two', 'Three'])
+    ids.push((await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } })).written.id);
+  articles = ids;
+  await until(
+    () => find(''),
+    (found) => found.length === 6 && found.every(({ state, attempts }) => state === 'delivered' || attempts > 0),
+  );
+});
+afterAll(() => resources.disposeAsync());
+
+const read = async <Body>(path: string, { token }: TokenHolder = ada): Promise<Reply & { readonly body: Body }> => {
+  const reply = await session.read<Body>(path, { token });
+  expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
+  return reply;
+};
+const find = async (query: string, by: TokenHolder = ada) => (await read<readonly FoundDelivery[]>(`/deliveries?${query}`, by)).body;
+const seen = async (query: string, by?: TokenHolder) =>
+  (await find(query, by)).map(({ webhookId, subject }) => [webhookId, subject] as const);
+const subject = (index: number) => `article-${articles[index]}`;
+
+test('deliveries of all webhooks are found, the latest event first, in pages either way', async () => {
+  const all = [2, 1, 0].flatMap((index) => [failing, well].map((id) => [id, subject(index)] as const));
+  expect(await seen('')).toEqual(all);
+  const first = await read<readonly FoundDelivery[]>('/deliveries?limit=4');
+  const links = (reply: Reply) =>
+    new Map([...(reply.headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href = '', rel]) => [rel, href]));
+  const second = await read<readonly FoundDelivery[]>(links(first).get('next') ?? '');
+  expect([...first.body, ...second.body].map(({ webhookId, subject: of }) => [webhookId, of])).toEqual(all);
+  expect((await read<readonly FoundDelivery[]>(links(second).get('prev') ?? '')).body).toEqual(first.body);
+  expect(first.body[0]).toMatchObject({ url: `${sink.url}/failing`, state: 'due', lastStatus: 500 });
+});
+
+test.each<[string, () => string, () => readonly (readonly [number, string])[]]>([
+  ['an endpoint', () => `webhookId=${well}`, () => [2, 1, 0].map((index) => [well, subject(index)])],
+  ['an item', () => `subject=${subject(1)}`, () => [failing, well].map((id) => [id, subject(1)])],
+  ['failures', () => 'state=failed', () => [2, 1, 0].map((index) => [failing, subject(index)])],
+  ['failures of an item', () => `state=failed&subject=${subject(0)}`, () => [[failing, subject(0)]]],
+  ['what waits', () => 'state=due', () => [2, 1, 0].map((index) => [failing, subject(index)])],
+  ['what arrived', () => 'state=delivered', () => [2, 1, 0].map((index) => [well, subject(index)])],
+  ['what was given up', () => 'state=dead', () => []],
+  ['a type of event', () => 'type=article.published', () => []],
+  ['what was planned later', () => `since=${new Date(Date.now() + 60_000).toISOString()}`, () => []],
+  ['what was planned before', () => 'until=2026-01-01T00:00:00Z', () => []],
+])('they are found by %s', async (_what, query, expected) => {
+  expect(await seen(query())).toEqual(expected());
+  // Who manages the webhooks of everybody finds the same among them.
+  const mine = (found: readonly (readonly [number, string])[]) => found.filter(([id]) => id === well || id === failing);
+  expect(mine(await seen(`${query()}&limit=100`, administrator))).toEqual(expected());
+});
+
+test('one is found by the id of its event, with what was sent and what came back', async () => {
+  const [one] = await find(`state=failed&subject=${subject(0)}`);
+  expect(await seen(`eventId=${one?.id}`)).toEqual([failing, well].map((id) => [id, subject(0)]));
+  const self = one?._links.self?.href;
+  const { body } = await read<DeliveryBody>(`${self}/body`);
+  expect(body).toEqual({ body: sink.received.find(({ id }) => id === one?.id)?.body, reason: null });
+  const { body: attempts } = await read<readonly Attempt[]>(`${self}/attempts`);
+  expect(attempts[0]).toMatchObject({
+    status: 500,
+    requestHeaders: { 'webhook-id': one?.id, 'webhook-signature': expect.stringMatching(/^v1,.{8}…$/) },
+    answer: { headers: { 'x-shop': 'closed' }, text: 'We are closed.' },
+  });
+});
+
+test('nobody finds those of others', async () => {
+  expect(await find('', grace)).toEqual([]);
+  expect(await find(`webhookId=${well}`, grace)).toEqual([]);
+  expect(await find(`subject=${subject(0)}`, grace)).toEqual([]);
+  expect((await read('/deliveries/failed', grace)).body).toEqual([]);
+  const [one] = await find('');
+  for (const path of [`${one?._links.self?.href}/body`, `/webhooks/${well}/statistics`])
+    expect((await session.read(path, { token: grace.token })).status).toBe(404);
+});
+
+test('its health says since when and why an endpoint fails, in figures and over time', async () => {
+  const { body: webhooks } = await read<readonly Webhook[]>('/webhooks');
+  const health = webhooks.find(({ id }) => id === failing)?.health;
+  expect(health).toMatchObject({
+    failingSince: expect.any(String),
+    lastFailure: { status: 500, reason: 'The receiver answered with status 500.' },
+    nextAttemptAt: expect.any(String),
+    successRate: 0,
+    backlog: { due: 3 },
+  });
+  expect(webhooks.find(({ id }) => id === well)?.health).toMatchObject({
+    ...{ failingSince: null, nextAttemptAt: null, attemptsLastDay: 3, failuresLastDay: 0, successRate: 1, backlog: { due: 0 } },
+  });
+  const { body } = await read<WebhookStatistics>(`/webhooks/${well}/statistics`);
+  const sum = (of: (point: WebhookStatistics['points'][number]) => number) => body.points.map(of).reduce((total, each) => total + each, 0);
+  expect([body.seconds, sum(({ arrived }) => arrived), sum(({ failed }) => failed)]).toEqual([900, 3, 0]);
+  expect(body.points.at(-1)?.durationMs ?? body.points.at(-2)?.durationMs).toEqual(expect.any(Number));
+  expect((await read<WebhookStatistics>(`/webhooks/${well}/statistics?hours=168`)).body).toMatchObject({ seconds: 6_300 });
+});
+
+test('what failed is counted, and that of a time is sent again', async () => {
+  // As if the first had been planned, and given up, the day before.
+  const [first] = await find(`state=failed&subject=${subject(0)}`);
+  await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+    client.query(
+      `update webhook_ledger.delivery set state = 'dead', settled_at = now(), created_at = now() - interval '1 day'
+       where webhook_id = $1 and event_id = $2`,
+      [failing, first?.id],
+    ),
+  );
+  const [from, to] = [-36, -12].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
+  const yesterday = `since=${from}&until=${to}`;
+  const failed = async (query: string) => (await read<readonly FailedDeliveries[]>(`/deliveries/failed?${query}`)).body;
+  expect(await failed('')).toMatchObject([{ webhookId: failing, url: `${sink.url}/failing`, dead: 1, retrying: 2 }]);
+  expect(await failed(yesterday)).toMatchObject([{ webhookId: failing, dead: 1, retrying: 0 }]);
+  expect(await failed(`webhookId=${well}`)).toEqual([]);
+  expect(await seen(`state=failed&${yesterday}`)).toEqual([[failing, subject(0)]]);
+
+  refused.isRefusing = false;
+  const redrive = (body?: object) => session.write('POST', `/webhooks/${failing}/redrive`, { token: ada.token, body });
+  const delivered = (count: number) =>
+    until(
+      () => seen(`webhookId=${failing}&state=delivered`),
+      ({ length }) => length >= count,
+    );
+  await redrive({ since: from, until: to });
+  expect(await delivered(1)).toEqual([[failing, subject(0)]]);
+  await redrive({ retrying: true });
+  await delivered(3);
+  expect(await failed('')).toEqual([]);
+  // As it was before there was a choice.
+  await redrive();
+});
