@@ -3,9 +3,10 @@ import * as z from 'zod';
 import { FORGED, MALFORMED } from '../pages/message-page.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-/** A form of ours has few and short fields. */
+/** A form of ours has short fields. */
 const FORM_BYTES_MAX = 8_192;
-const FORM_FIELDS_MAX = 20;
+/** A field for each scope of a domain, at most. */
+const FORM_FIELDS_MAX = 200;
 
 const TOKEN_MAX = 100;
 export const formToken = z.string().max(TOKEN_MAX);

@@ -4,7 +4,7 @@ import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { PasskeyForm } from '../pages/passkey-form.ts';
-import { passkeyScriptUrl } from '../pages/passkey-script.ts';
+import { passkeyScript } from '../pages/page-script.ts';
 import { authenticationOptions, CREDENTIAL_MAX, isOffered, relyingPartyOf } from '../passkeys/ceremony.ts';
 import { newChallenge, type Passkeys } from '../passkeys/passkeys.ts';
 import { TICKET_MAX, type Tickets } from '../storage/tickets.ts';
@@ -39,7 +39,7 @@ export const passkeyFormFor = ({ tickets, issuerUrl }: PasskeyDependencies, { in
     action: `/sign-in/${uid}/passkey`,
     ticket: tickets.issue('passkey', [uid], { challenge }),
     options: authenticationOptions(relyingPartyOf(issuerUrl), challenge),
-    scriptUrl: passkeyScriptUrl(issuerUrl),
+    scriptUrl: passkeyScript.url(issuerUrl),
   };
 };
 

@@ -18,7 +18,7 @@ import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
 import { createFormTokens } from '../pages/form-token.ts';
 import { PAGE_PATHS } from '../pages/page-paths.ts';
-import { passkeyScriptRoutes } from '../pages/passkey-script.ts';
+import { copyScript, passkeyScript } from '../pages/page-script.ts';
 import { relyingPartyOf } from '../passkeys/ceremony.ts';
 import { createPasskeys } from '../passkeys/passkeys.ts';
 import { createOwnTokens } from '../personal-tokens/personal-tokens.ts';
@@ -99,7 +99,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     isSignUpOpen: dependencies.signUp !== 'off',
   };
   return Router()
-    .use(passkeyScriptRoutes(), personalTokenRoutes(shared))
+    .use(passkeyScript.routes(), copyScript.routes(), personalTokenRoutes(shared))
     .use(
       signUpRoutes(shared),
       signInRoutes(shared),

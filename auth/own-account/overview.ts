@@ -59,6 +59,7 @@ const homePage = ({ name, email, role, ...view }: HomeView): Page =>
 <li><div><h2><a href="${PATHS.profile}">Profile</a></h2><p class="small">Your name and your e-mail address</p></div></li>
 <li><div><h2><a href="${PATHS.security}">Signing in</a></h2><p class="small">How you show that it is you</p></div></li>
 <li><div><h2><a href="${PATHS.applications}">Applications</a></h2><p class="small">Which may act for you, and what they may do</p></div></li>
+<li><div><h2><a href="${PATHS.tokens}">Access tokens</a></h2><p class="small">For scripts that act for you</p></div></li>
 <li><div><h2><a href="${PATHS.sessions}">Sessions</a></h2><p class="small">Where you are signed in</p></div></li>
 ${
   view.isAdmin &&

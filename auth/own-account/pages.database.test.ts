@@ -20,6 +20,7 @@ const PAGES = [
   '/account/password',
   '/account/second-factor',
   '/account/applications',
+  '/account/tokens',
   '/account/sessions',
   '/account/delete',
 ];

@@ -6,7 +6,7 @@ import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { type PasskeysView, passkeysPage } from '../pages/account/passkeys-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { passkeyScriptUrl } from '../pages/passkey-script.ts';
+import { passkeyScript } from '../pages/page-script.ts';
 import { CREDENTIAL_MAX, isOffered } from '../passkeys/ceremony.ts';
 import { PASSKEYS_MAX } from '../passkeys/passkey-table.ts';
 import { newChallenge } from '../passkeys/passkeys.ts';
@@ -91,6 +91,6 @@ const formFor = async ({ tickets, passkeys, issuerUrl }: Dependencies, visitor: 
     action: PATHS.passkeys,
     ticket: tickets.issue('new passkey', boundTo(visitor), { challenge }),
     options: await passkeys.optionsFor(visitor.userId, challenge),
-    scriptUrl: passkeyScriptUrl(issuerUrl),
+    scriptUrl: passkeyScript.url(issuerUrl),
   };
 };

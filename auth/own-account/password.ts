@@ -32,6 +32,7 @@ type Dependencies = Pick<
   | 'record'
   | 'sessions'
   | 'readAllowedClients'
+  | 'ownTokens'
   | 'post'
   | 'issuerUrl'
 >;
@@ -91,6 +92,7 @@ const change = async (
   if (everywhere) {
     await endSessions(dependencies, visitor, ({ uid }) => uid !== sessionUid);
     await endApplications(dependencies, visitor, () => true);
+    await dependencies.ownTokens.revoke(userId, 'all', circumstancesOf(visitor));
   }
   await renewSession(provider, visitor);
 };
@@ -108,7 +110,7 @@ const passwordPage = ({ problems, ...view }: PasswordView): Page =>
 ${hidden('token', view.token)}
 ${passwordField({ name: 'current', label: 'Current password', problem: problems.current, hasFocus: !hasProblems(problems) })}
 ${newPasswordField({ problem: problems.password })}
-${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end what applications may do for me', isTicked: true })}
+${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end my access tokens and what applications may do for me', isTicked: true })}
 <div class="actions"><button class="primary" type="submit">Change the password</button></div>
 </form>
 <p>You have forgotten it? <a href="/account/reset">Get a link for a new one</a></p>`,

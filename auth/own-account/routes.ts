@@ -18,6 +18,7 @@ import { profile } from './profile.ts';
 import { resetRoutes } from './reset-routes.ts';
 import { recoveryCodes, secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
+import { tokens } from './tokens.ts';
 
 /** The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for the first time. */
 export const ownAccountRoutes = (given: Given): Router => {
@@ -45,6 +46,7 @@ const PAGES = [
   secondFactor,
   recoveryCodes,
   applications,
+  tokens,
   sessions,
   invitations,
   deletion,

@@ -57,6 +57,24 @@ ${options.map(
 <label for="${name}-${value}">${label}</label></p>\n`,
 )}</fieldset>`;
 
+type Several = Omit<Choices, 'options' | 'chosen'> & {
+  readonly options: readonly { readonly value: string; readonly label: string; readonly note?: string | undefined }[];
+  readonly chosen: readonly string[];
+  readonly problem?: string | undefined;
+};
+
+/** Any number of them; the first has the id of the field, so that a link to what is wrong leads there. */
+export const severalOf = ({ name, legend, options, chosen, problem }: Several): Html => html`<fieldset class="field${problem && ' bad'}"${
+  problem && html` aria-describedby="${name}-problem"`
+}>
+<legend>${legend}</legend>
+${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
+${options.map(({ value, label, note }, index) => {
+  const id = index === 0 ? name : `${name}-${index}`;
+  return html`<p class="tick"><input id="${id}" name="${name}" type="checkbox" value="${value}"${chosen.includes(value) && html` checked`}>
+<label for="${id}">${label}${note && html` <small>${note}</small>`}</label></p>\n`;
+})}</fieldset>`;
+
 /** Says first what is wrong, with a link to each field; it takes the focus, so that it is read out. */
 export const summaryOf = (problems: Problems<string>): Html => {
   const entries = Object.entries(problems).filter(([, problem]) => problem !== undefined);

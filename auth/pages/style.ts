@@ -86,6 +86,7 @@ dd { margin: 0 0 .75rem; }
 .tick input { flex: none; width: 1.375rem; min-height: 1.375rem; margin: .125rem 0 0; accent-color: var(--accent); }
 .tick label { font-weight: 400; margin: 0; }
 fieldset { border: 0; padding: 0; margin: 0; }
+label small { color: var(--soft); font-size: .9375rem; overflow-wrap: anywhere; }
 legend { padding: 0; font-weight: 600; margin-bottom: .375rem; }
 button.danger { border-color: var(--bad); color: var(--bad); }
 .link-shown { font: .9375rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; padding: .75rem; border: 1px dashed var(--edge);

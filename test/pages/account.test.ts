@@ -122,6 +122,47 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await elsewhere.close();
     });
 
+    test('somebody creates a token for a script by keyboard alone, sees it once, and revokes it', async () => {
+      const email = await somebody();
+      await page.goto(`${site.url}/account`);
+      await signIn(email);
+      await go('Access tokens');
+      await look('Access tokens', '30-tokens-none');
+      await press('Create the token');
+      await look('Not yet: Access tokens', '31-tokens-wrong');
+      await page.getByLabel('Name', { exact: true }).focus();
+      await page.keyboard.type('Nightly import');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Enter');
+      await look('Access tokens', '32-token-made');
+      const shown = page.locator('#new-token');
+      expect(await shown.textContent()).toMatch(/^annals_pat_[0-9A-Za-z]{49}$/);
+      const { text } = await smtp.mailTo(email);
+      expect(text).toContain('Nightly import');
+      expect(text).not.toContain('annals_pat_');
+      await page.goto(`${site.url}/account/tokens`);
+      await look('Access tokens', '33-tokens');
+      expect(await shown.count()).toBe(0);
+      await page.getByRole('button', { name: 'Revoke the token Nightly import' }).press('Enter');
+      await look('Access tokens', '34-token-revoked');
+      expect(await page.getByRole('heading', { name: 'Nightly import' }).count()).toBe(0);
+    });
+
+    test('a new token is copied where scripts run', async () => {
+      const context = await chromium.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] });
+      const scripted = await context.newPage();
+      await scripted.goto(`${site.url}/account/tokens`);
+      await signIn(await somebody(), password, scripted);
+      await fill({ Name: 'Nightly import' }, scripted);
+      await scripted.getByRole('checkbox').first().check();
+      await press('Create the token', scripted);
+      await press('Copy the token', scripted);
+      await eventually(() => scripted.getByRole('button', { name: 'Copied' }).count()).toBe(1);
+      expect(await scripted.evaluate('navigator.clipboard.readText()')).toBe(await scripted.locator('#new-token').textContent());
+      await context.close();
+    });
+
     test('a forgotten password is replaced by a link that came by mail', async () => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);

@@ -12,6 +12,7 @@ export const PATHS = {
   secondFactor: '/account/second-factor',
   recoveryCodes: '/account/recovery-codes',
   applications: '/account/applications',
+  tokens: '/account/tokens',
   sessions: '/account/sessions',
   invitations: '/account/invitations',
   deletion: '/account/delete',
@@ -25,6 +26,7 @@ const SECTIONS: readonly Section[] = [
   { path: PATHS.profile, label: 'Profile' },
   { path: PATHS.security, label: 'Signing in' },
   { path: PATHS.applications, label: 'Applications' },
+  { path: PATHS.tokens, label: 'Access tokens' },
   { path: PATHS.sessions, label: 'Sessions' },
   { path: PATHS.invitations, label: 'Invitations', isForAdmins: true },
 ];

@@ -32,7 +32,7 @@ export const deletionPage = ({ domain, problems, confirmation, ...view }: Deleti
 <ul>
 <li>${listed(erasedOf(domain))} are erased, in the history too: the key that opens them is destroyed;</li>
 <li>${listed([...endingWith(domain).map(({ says }) => `your ${says}`), 'your webhooks'])} are deleted;</li>
-<li>your sessions and what applications may do for you end.</li>
+<li>your sessions, your access tokens and what applications may do for you end.</li>
 </ul>
 ${staying.length > 0 && html`<p>Your ${listed(staying)} stay, and say “Deleted user”. Take back or delete first what shall not stay.</p>`}
 <form method="post" action="${PATHS.deletion}" novalidate>

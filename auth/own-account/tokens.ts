@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { name as nameField } from '#shared/commands/fields.ts';
+import { mustConfirm } from '../accounts/confirmed.ts';
+import { fieldsOf } from '../accounts/form.ts';
+import type { TellDependencies } from '../mail/tell-of-change.ts';
+import { PATHS } from '../pages/account/account-page.ts';
+import { LIFETIMES, type Lifetime, type TokensView, tokensPage } from '../pages/account/tokens-page.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { copyScript } from '../pages/page-script.ts';
+import { inWords } from '../pages/scope-words.ts';
+import { daysFromNow, tokenScopesOf } from '../personal-tokens/personal-tokens.ts';
+import { tellOfToken } from '../personal-tokens/routes.ts';
+import { TOKENS_MAX } from '../personal-tokens/token-table.ts';
+import type { OwnAccountDependencies } from './dependencies.ts';
+import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf, type Visitor } from './visitor.ts';
+
+type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'ownTokens'>;
+
+const ID_MAX = 50;
+const SCOPE_MAX = 200;
+const NAME_UNITS_MAX = 200;
+const scope = z.string().max(SCOPE_MAX);
+const lifetimes = Object.keys(LIFETIMES) as Lifetime[];
+const Form = z.discriminatedUnion('do', [
+  z.object({
+    do: z.literal('create'),
+    name: z.string().max(NAME_UNITS_MAX),
+    // A form sends each choice by itself, and nothing where there is none.
+    scopes: z.union([scope.transform((one) => [one]), z.array(scope)]).default([]),
+    lifetime: z.enum(lifetimes),
+  }),
+  z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
+]);
+type Created = Extract<z.infer<typeof Form>, { do: 'create' }>;
+
+/** Personal access tokens: how somebody creates and revokes them. */
+export const tokens = (dependencies: Dependencies): AccountPage => ({
+  path: PATHS.tokens,
+  isSensitive: true,
+  show: (visitor) => answer(dependencies, visitor),
+  async submit(visitor) {
+    const form = fieldsOf(Form, visitor.request);
+    if (form.do === 'create') return create(dependencies, visitor, form);
+    const revoked = await dependencies.ownTokens.revoke(visitor.userId, [form.id], circumstancesOf(visitor));
+    goTo(visitor, PATHS.tokens, revoked.length > 0 ? 'revoked' : undefined);
+  },
+});
+
+const DONE = { revoked: 'The token is revoked: it is refused from now on.' };
+
+const create = async (dependencies: Dependencies, visitor: Visitor, { name: typed, scopes, lifetime }: Created): Promise<void> => {
+  if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
+  const name = typed.trim();
+  const problems = problemsOf(visitor, name, scopes);
+  const filled = { name, chosen: scopes, lifetime };
+  if (Object.values(problems).some(Boolean)) return answer(dependencies, visitor, { ...filled, problems, status: 422 });
+  const wanted = { name, scopes: [...new Set(scopes)], expiresAt: daysFromNow(Number(lifetime)) };
+  const made = await dependencies.ownTokens.make(visitor.userId, wanted, circumstancesOf(visitor));
+  if (made === undefined) return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
+  tellOfToken(dependencies, visitor, made.made);
+  // Not by a redirect: the token is in this answer and nowhere else.
+  const { issuerUrl } = dependencies;
+  return answer(dependencies, visitor, { made: { name, secret: made.secret, scriptUrl: copyScript.url(issuerUrl) } });
+};
+
+const TOO_MANY = `You have ${TOKENS_MAX} tokens, which is as many as one may have. Revoke one first.`;
+
+const problemsOf = ({ policy, role }: Visitor, name: string, scopes: readonly string[]): TokensView['problems'] => {
+  const offered = tokenScopesOf(policy, role);
+  return {
+    name: nameField.safeParse(name).success ? undefined : 'Give the token a name of at most 100 characters, in one line.',
+    scopes: scopes.length > 0 && scopes.every((each) => offered.includes(each)) ? undefined : 'Choose what the token allows.',
+  };
+};
+
+type Filled = Partial<Pick<TokensView, 'name' | 'chosen' | 'lifetime' | 'problems' | 'made' | 'status'>>;
+
+const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
+  const { domain, ownTokens } = dependencies;
+  const [present, isUnconfirmed] = await Promise.all([ownTokens.of(visitor.userId), mustConfirm(dependencies, visitor.userId)]);
+  const now = new Date();
+  const shown = present.map((token) => ({ ...token, scopes: inWords(domain, token.scopes), isOver: token.expiresAt <= now }));
+  const offered = inWords(domain, tokenScopesOf(visitor.policy, visitor.role));
+  const form = { name: '', chosen: [], lifetime: '90' as const, problems: {}, ...filled };
+  answerPage(visitor.response, tokensPage({ ...viewOf(dependencies, visitor, DONE), ...form, tokens: shown, offered, isUnconfirmed }));
+};
