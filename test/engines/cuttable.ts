@@ -12,13 +12,16 @@ export type Cuttable = AsyncDisposable & {
   isCut(): boolean;
   /** Keeps all connections, takes others, and lets nothing pass until it is mended, when what was held back goes on. */
   stall(): void;
+  /** As `stall`, but what passes on the connections of before never goes on, as if the machine behind them were gone. */
+  strand(): void;
   mend(): void;
 };
 
 /** The origin is asked for at each connection where it is not known yet. */
 export const openCuttable = async (origin: string | (() => string)): Promise<Cuttable> => {
   const sockets = new Set<Socket>();
-  const flow = createFlow();
+  const stranded = new WeakSet<Socket>();
+  const flow = createFlow((socket) => !stranded.has(socket));
   let isCut = false;
   let within: string | undefined;
   const cut = (): void => {
@@ -50,7 +53,7 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
       .on('error', () => {})
       .on('close', () => {
         sockets.delete(socket);
-        onClose();
+        if (!stranded.has(socket)) onClose();
       });
   };
   server.listen(0, '127.0.0.1');
@@ -65,6 +68,10 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
     },
     isCut: () => isCut,
     stall: flow.stop,
+    strand() {
+      flow.stop();
+      for (const socket of sockets) stranded.add(socket);
+    },
     mend: () => {
       isCut = false;
       within = undefined;
@@ -79,7 +86,7 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
 };
 
 /** What is read from sockets, while it flows. */
-const createFlow = () => {
+const createFlow = (mayGoOn: (socket: Socket) => boolean) => {
   const reading = new Set<Socket>();
   let isStopped = false;
   return {
@@ -94,7 +101,7 @@ const createFlow = () => {
     },
     goOn(): void {
       isStopped = false;
-      for (const socket of reading) socket.resume();
+      for (const socket of reading) if (mayGoOn(socket)) socket.resume();
     },
   };
 };

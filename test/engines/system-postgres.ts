@@ -19,8 +19,6 @@ export type SystemPostgres = AsyncDisposable & {
   start(): Promise<void>;
   /** Makes of it a standby of another, from which it receives what is committed there, and starts it. */
   followPrimary(url: string): Promise<void>;
-  /** A standby takes writes from then on. */
-  promote(): Promise<void>;
   createDatabase(): Promise<void>;
   /** The machine is gone, with its disk. */
   destroy(): Promise<void>;
@@ -103,10 +101,6 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
     launch();
     await until(() => isReceiving(urlOf('postgres')), Boolean, 60_000);
   };
-  const promote = async (): Promise<void> => {
-    await runProgram(join(bin, 'pg_ctl'), ['promote', `--pgdata=${pgdata}`, '--wait'], { user, signal: undefined });
-    await until(() => answers(urlOf('postgres')), Boolean, 60_000);
-  };
   const resources = opening.move();
   return {
     url: urlOf('annals'),
@@ -114,7 +108,6 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
     initialize,
     start,
     followPrimary,
-    promote,
     createDatabase: () => inDatabase(urlOf('postgres'), async (client) => void (await client.query('create database annals'))),
     destroy: async () => {
       await kill();
