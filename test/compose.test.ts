@@ -34,7 +34,7 @@ const read = async (file: string): Promise<readonly string[]> =>
 
 test.skipIf(!hasGo)('compose reads our file, and has every role, every engine, and what watches them', async () => {
   const roles = ['auth', 'command', 'projector', 'query', 'webhook-dispatcher'];
-  const engines = ['eventstoredb', 'kafka', 'postgres', 'redis'];
+  const engines = ['eventstoredb', 'eventstoredb-1', 'eventstoredb-2', 'eventstoredb-3', 'kafka', 'postgres', 'redis'];
   expect(await read(join(root, 'docker-compose.yml'))).toEqual(
     [...roles, ...engines, 'grafana', 'ingress', 'jaeger', 'otel-collector', 'prepare', 'prometheus'].toSorted(),
   );
