@@ -5,7 +5,7 @@ export class Problem<Code extends string = string> extends Error {
   readonly status: number;
   /** Of the fields and parameters that are not as they must be. */
   readonly errors: readonly ProblemError[];
-  /** What a program needs to know beyond the code. */
+  /** More facts for programs, beside the code. */
   readonly details: Readonly<Record<string, unknown>>;
   /** Names the request in the logs of the server. */
   readonly requestId: string | undefined;

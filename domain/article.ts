@@ -8,7 +8,7 @@ export const article = aggregate('article', {
   says: 'Drafts and what was published.',
   owner: 'author',
   fields: {
-    author: ref(user).says('Who wrote it.'),
+    author: ref(user).says('The author.'),
     title: line(200).search('A').example('On engines'),
     body: markdown(100_000).search('D').says('Markdown.').example('An *analytical* one.'),
     tags: set(word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'), 10, 'Must not repeat a tag.')
@@ -38,7 +38,7 @@ export const article = aggregate('article', {
     draft: { says: 'Write an article, as a draft or published at once', emits: 'drafted', next: ['publish'] },
     edit: { says: 'Change an article', emits: 'edited' },
     publish: { says: 'Publish an article', emits: 'published' },
-    unpublish: { says: 'Make a draft of an article again', emits: 'unpublished' },
+    unpublish: { says: 'Turn an article back into a draft', emits: 'unpublished' },
     delete: { says: 'Delete an article with its comments', emits: 'deleted' },
   },
   rights: {

@@ -3,13 +3,13 @@ import { article } from './article.ts';
 import { aggregate, user } from './base.ts';
 
 export const comment = aggregate('comment', {
-  says: 'What somebody says of a published article.',
+  says: 'A comment on a published article.',
   owner: 'author',
   parent: 'article',
   order: 'oldest',
   fields: {
     article: ref(article).says('The article under which it stands.'),
-    author: ref(user).says('Who wrote it.'),
+    author: ref(user).says('The author.'),
     text: prose(5_000).personal({ erased: '[deleted]' }).example('Splendid.'),
   },
   events: {

@@ -92,7 +92,7 @@ export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'events', href: '/events', title: 'What has happened, and what happens' },
   { rel: 'event-types', href: '/event-types', title: 'What events there are' },
   { rel: 'audit', href: '/audit/status', title: 'How far it is proven' },
-  { rel: 'operations', href: '/operations', title: 'How the installation does, for administrators' },
+  { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
   { rel: 'webhooks', href: '/webhooks', title: 'Where changes are sent to' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },

@@ -66,7 +66,7 @@ const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>)
   gauge(metrics, verified, async () => (await readWatched(pool))?.count ?? 0);
   const found = {
     name: 'annals_audit_differences',
-    help: 'What was found in the present round, or in the last whole one where that was more.',
+    help: 'Findings of the current round, or of the last complete one if that had more.',
   };
   gauge(metrics, found, async () => {
     const watched = await readWatched(pool);

@@ -110,7 +110,7 @@ const fieldsOf = (roles: readonly [string, ...string[]], means: Readonly<Record<
   email: email().optional().unique().personal().says('No two users have the same, whatever its case.').example('ada@example.com'),
   role: choice<string>(...roles, 'admin')
     .named('Role')
-    .says('What the user may do at most; what a token may do is less, by its scopes.')
+    .says('The role of the user. The scopes of a token limit it.')
     .means({ ...means, admin: 'Does everything, also to what others wrote.' })
     .default(roles[0])
     .example(roles.at(-1) ?? 'admin'),

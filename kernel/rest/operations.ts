@@ -77,7 +77,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   const history: AggregateOperation = {
     ...HISTORY,
     path: `${itemPath(kind)}/history`,
-    summary: `Who changed what of ${oneOf(name)}, as far as you may know of it`,
+    summary: `The history of ${oneOf(name)}, as far as you may read it`,
     use: { kind, does: 'history' },
   };
   return [

@@ -93,8 +93,8 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       versionLine(source),
       ...source.children.flatMap((child) => childLines(sources, child)),
       ...source.items.flatMap(itemLines),
-      ['The place that this stands for, where it was asked for as of then; null of what is as of now.', 'asOf: Cursor'],
-      ['What has happened to it, as far as you may know of it, the latest first.', `history(${PAGE}): HistoryConnection!`],
+      ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
+      ['Its history, as far as you may read it, the latest first.', `history(${PAGE}): HistoryConnection!`],
     ]),
     ...pagesOf(type),
   ];

@@ -58,7 +58,7 @@ const inputsOf = (items: ItemSource): readonly string[] => {
       .map((member) => [formTextOf(member.def) ?? sentence(spaced(member.name)), inputOf({ type }, member, as)]);
   return [
     ...(has('addItem') ? [block(`A new ${spaced(list.one)}.`, `input ${type}Input`, linesOf('new'))] : []),
-    ...(has('changeItem') ? [block('What is absent stays; null removes.', `input ${type}Changes`, linesOf('changed'))] : []),
+    ...(has('changeItem') ? [block('Absent fields stay; null removes a value.', `input ${type}Changes`, linesOf('changed'))] : []),
   ];
 };
 

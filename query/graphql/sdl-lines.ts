@@ -66,7 +66,7 @@ export const pagesOf = (type: string): readonly string[] => [
   block('A page of a list (GraphQL Cursor Connections Specification).', `type ${type}Connection`, [
     ['The items of the page with their places.', `edges: [${type}Edge!]!`],
     ['The items of the page.', `nodes: [${type}!]!`],
-    ['What lies before and after the page.', 'pageInfo: PageInfo!'],
+    ['The pages before and after this one.', 'pageInfo: PageInfo!'],
     ['How many there are in all pages together, which costs more than a page: ask only where you need it.', 'totalCount: Int!'],
   ]),
 ];

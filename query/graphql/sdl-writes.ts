@@ -25,7 +25,7 @@ export const inputsOf = (source: Source): readonly string[] => {
       .filter(({ form }) => form.length > 1)
       .map(({ form }) =>
         block(
-          'What is absent stays; null removes.',
+          'Absent fields stay; null removes a value.',
           `input ${kind.type}Changes`,
           form.map((name) => inputLine(source, name, 'changed')),
         ),

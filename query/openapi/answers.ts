@@ -27,20 +27,20 @@ export const ANSWER_HEADERS = {
   'Preference-Applied': text('The preference of the request that was applied (RFC 7240), if one was.', 'return=representation'),
   'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
   'As-Of': text(
-    'Of an answer as of then: the place of the log that it stands for. Ask `at` it, and the answer stays the same, unless a person is erased.',
+    'For time travel: the cursor of the requested point in time. A request with this `at` always returns the same, unless a person is erased.',
     '6f9619ff-1z4',
   ),
   'Searched-To': text(
     'Of a page with fewer items than were asked for, because so much was looked at: when the last event was made that was looked at. The search goes on at rel="next".',
     '2026-11-21T15:04:05.678Z',
   ),
-  'Memento-Datetime': text('Of an item as of then: when it had last changed (RFC 7089).', 'Sat, 21 Nov 2026 10:15:00 GMT'),
+  'Memento-Datetime': text('For time travel: when the item had last changed (RFC 7089).', 'Sat, 21 Nov 2026 10:15:00 GMT'),
   'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
   Vary: text('The headers of the request that the answer depends on.', 'Accept, Authorization, Consistency-Token'),
-  RateLimit: text('What is left (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
+  RateLimit: text('Remaining units (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
   'RateLimit-Policy': text('How much there is at most, and within which time.', '"default";q=2000;w=20'),
   'Retry-After': text('Seconds until it may go well.', '1'),
-  'WWW-Authenticate': text('What is wrong with the token, or that one is needed (RFC 6750).', 'Bearer error="invalid_token"'),
+  'WWW-Authenticate': text('Why the token is refused, or that one is required (RFC 6750).', 'Bearer error="invalid_token"'),
   'X-Request-Id': text('Names this request in our logs; that of the request if it came with one.', '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33'),
 } as const satisfies Record<string, JsonObject>;
 

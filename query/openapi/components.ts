@@ -56,16 +56,16 @@ const fieldError: JsonObject = {
 
 const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
   type: 'object',
-  description: 'What went wrong (RFC 9457). Programs compare `code`, which is stable.',
+  description: 'A problem (RFC 9457). Programs compare `code`, which is stable.',
   properties: {
     type: { type: 'string', format: 'uri' },
     title: { type: 'string', description: 'The same for every problem of this code.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     code: { type: 'string', enum: codes },
-    detail: { type: 'string', description: 'What is the matter this time.' },
+    detail: { type: 'string', description: 'Details of this occurrence.' },
     requestId: { type: 'string', description: 'Names this request in our logs.' },
     errors: { type: 'array', items: fieldError, description: 'All that is wrong with the request.' },
-    details: { type: 'object', description: 'What a program needs to know beyond the code.' },
+    details: { type: 'object', description: 'More facts for programs, beside the code.' },
   },
   required: ['type', 'title', 'status', 'code', 'requestId'],
   examples: [{ ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] }],
@@ -79,33 +79,33 @@ export const HEADER_PARAMETERS = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The ETag of the item as you know it, also that of a write: where the item has another version by now, nothing is changed (412). Of several, one must be right.',
+      'The ETag of a read or a write of the item. If the item has another version by now, nothing changes (412). If there are several, one must match.',
     schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description:
-      'The ETag of what you have: where it is still the same, you are not sent it again (304). With a change: where the item has that version, or with * any, nothing is changed (412).',
+      'The ETag of the version that you have. If it is still current, a read returns 304. For a change: if the item has that version, or any with `*`, nothing changes (412).',
     schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Made up by you: for 24 hours the same key with the same request is carried out once, and answered the same.',
+    description: 'A key of your choice. For 24 hours, the same request with the same key runs once and gets the same response.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['0b7c1f3e-6a0c-4a52-9d0b-8f0f6a2d9c11'] },
   },
   ConsistencyToken: {
     name: 'Consistency-Token',
     in: 'header',
-    description: 'That of the answer to a write: the read waits, for 5 seconds at most, until it can see that write.',
+    description: 'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
     schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     description:
-      'How the write is answered (RFC 7240): `return=minimal` with 204 instead of 200 and a body, or with the id of what was created; `return=representation` with the item, as GET answers it, where the operation changes one item and you may read it. `Preference-Applied` says whether it was.',
+      'The preferred response to the write (RFC 7240). `return=minimal`: 204 instead of 200 with a body, or only the id of a new item. `return=representation`: the item as GET returns it, if you may read it. `Preference-Applied` in the response confirms it.',
     schema: { type: 'string', examples: ['return=representation', 'return=minimal'] },
   },
 } as const satisfies Record<string, JsonObject>;

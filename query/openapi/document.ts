@@ -65,17 +65,17 @@ const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
 
 const KERNEL_TAGS = {
   users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
-  events: { name: 'Events', description: 'What has happened, and what happens.' },
-  webhooks: { name: 'Webhooks', description: 'Addresses that changes are sent to, what became of each, and how to have it sent again.' },
+  events: { name: 'Events', description: 'The event log, in pages and as a stream.' },
+  webhooks: { name: 'Webhooks', description: 'Endpoints that receive changes, the state of each delivery, and replays.' },
   deliveries: { name: 'Webhooks' },
   clients: {
     name: 'Clients',
     description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
   },
-  account: { name: 'Account', description: 'What people keep at the authorization server: their personal access tokens.' },
+  account: { name: 'Account', description: 'Personal access tokens, which the authorization server stores.' },
   'event-types': { name: 'Events' },
-  audit: { name: 'Audit', description: 'How far what is read is proven, and by what.' },
-  operations: { name: 'Operations', description: 'How the installation does, what stands still, and what operators have asked for.' },
+  audit: { name: 'Audit', description: 'The proof of the log and the read model.' },
+  operations: { name: 'Operations', description: 'System status, parked items, and operator commands.' },
   me: { name: 'Users' },
 } as const;
 
@@ -136,8 +136,8 @@ send it as \`If-None-Match\` with a read, and you are not sent what you have.
 **Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Ask for \`application/hal+json\` to have the links in
 the body.
 
-**What was.** Read an item or a list \`at\` a time, a cursor or a version, and you are told how it was; \`As-Of\` in the answer is the place of the log that it
-stands for. The history of an item tells who changed what.
+**Time travel.** Read an item or a list \`at\` a time, a cursor or a version, and the response has its former state; \`As-Of\` is the cursor of that
+point in time. The history of an item says who changed what.
 
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();

@@ -29,7 +29,7 @@ export const securityOf = (policy: Policy, right: Operation | null): readonly Js
 export const demandOf = (policy: Policy, right: Operation | null): string => {
   if (right === null) return 'The same for everybody, with a token or without.';
   return allowsAnonymous(policy, right)
-    ? `What is public needs no token, and no scope. The rest needs a token with the scope \`${scopeOf(policy, right)}\`.`
+    ? `Public data needs no token and no scope. Everything else needs a token with the scope \`${scopeOf(policy, right)}\`.`
     : `Needs a token with the scope \`${scopeOf(policy, right)}\`.`;
 };
 

@@ -41,8 +41,8 @@ const settingsFor = (domain: Domain) => {
     grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length).min(1).meta({ description: 'The ways in which it gets tokens.' }),
     redirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to; compared character by character.' }),
     postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to who have signed out.' }),
-    scopes: scopes.meta({ description: 'What it may at most ask for.' }),
-    defaultScopes: scopes.meta({ description: 'What a request that names no scope asks for.' }),
+    scopes: scopes.meta({ description: 'Scopes that the client may request.' }),
+    defaultScopes: scopes.meta({ description: 'Scopes of a request that names none.' }),
     firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
     requireDpop: z.boolean().meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
     requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
@@ -61,9 +61,7 @@ const settingsFor = (domain: Domain) => {
     redirectUris: settings.redirectUris.default([]),
     postLogoutRedirectUris: settings.postLogoutRedirectUris.default([]),
     scopes: settings.scopes.default([]),
-    defaultScopes: settings.defaultScopes
-      .optional()
-      .meta({ description: 'What a request that names no scope asks for. By default all `scopes`.' }),
+    defaultScopes: settings.defaultScopes.optional().meta({ description: 'Scopes of a request that names none. By default all `scopes`.' }),
     firstParty: settings.firstParty.default(false),
     requireDpop: settings.requireDpop.default(false),
     requirePar: settings.requirePar.default(false),

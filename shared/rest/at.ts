@@ -19,13 +19,13 @@ const moment = z
 /** Of an item. */
 const at = moment.optional().meta({
   description:
-    'As it was then: at a time (RFC 3339), at a cursor, or in one of its versions (`v3`). The answer says in `As-Of` which place of the log it stands for.',
+    'Time travel: the item at a time (RFC 3339), a cursor, or a version (`v3`). `As-Of` in the response is the cursor of that point in time.',
   examples: ['2026-11-21T10:15:00Z', 'v3', '6f9619ff-1z4'],
 });
 
 /** Of a list, which has no versions. */
 export const atOfList = moment.optional().meta({
-  description: 'As it was then: at a time (RFC 3339) or at a cursor. By the order of creation alone, and not with words to look for.',
+  description: 'Time travel: the list at a time (RFC 3339) or at a cursor. Only in the order of creation, and without a search.',
   examples: ['2026-11-21T10:15:00Z', '6f9619ff-1z4'],
 });
 

@@ -15,7 +15,7 @@ export const AuditHead = z
     at: timestamp.meta({ description: 'When it was signed.' }),
     head: hash.meta({ description: 'The head of the chain of hashes after so many events.' }),
     key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
-    statement: z.string().meta({ description: 'What was signed, byte by byte.' }),
+    statement: z.string().meta({ description: 'The signed text, byte by byte.' }),
     signature: z.string().meta({ description: 'Ed25519, in base64url.' }),
   })
   .meta({ id: 'AuditHead' });
@@ -57,15 +57,15 @@ const AuditStatus = z
         events: count.meta({ description: 'Events in the chain after that head: nothing outside the database proves them yet.' }),
         since: timestamp.nullable(),
       })
-      .meta({ description: 'What came since.' }),
-    readModel: z.strictObject({ cursor: cursor.meta({ description: 'What reads stand for.' }) }),
+      .meta({ description: 'Events after that head.' }),
+    readModel: z.strictObject({ cursor: cursor.meta({ description: 'The read model.' }) }),
     verified: z
       .strictObject({
         count: count.meta({ description: 'Events of the present round.' }),
         cursor,
         began: timestamp,
         finished: timestamp.nullable().meta({ description: 'When all had been verified for the last time; null before the first.' }),
-        differences: count.meta({ description: 'What was found in the present round, or in the last whole one where that was more.' }),
+        differences: count.meta({ description: 'Findings of the current round, or of the last complete one if that had more.' }),
       })
       .nullable()
       .meta({ description: 'How far the background verification is; null where it has not begun.' }),
@@ -125,7 +125,7 @@ export const AUDIT_OPERATIONS = {
     method: 'GET',
     path: '/audit/status',
     role: 'query',
-    summary: 'How far the log is proven',
+    summary: 'Status of the proof',
     right: 'events.read',
     answer: { status: 200, description: 'How far log, chain, signed heads and read model are.', kind: 'item', schema: AuditStatus },
   },

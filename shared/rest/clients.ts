@@ -73,9 +73,9 @@ export const clientForms = (domain: Domain) => {
     .strictObject({ ...sent, ...UNHEEDED })
     .transform((whole) => withDefaultScopes(withoutUnheeded(whole)))
     .superRefine(checkTogether)
-    .meta({ id: 'ClientReplacement', description: 'All settings of the client. What is left out is as in a new client.' });
+    .meta({ id: 'ClientReplacement', description: 'All settings of the client. A missing setting gets its default.' });
 
-  /** What is `null` is as in a new client again. */
+  /** `null` resets a setting to its default. */
   const ClientPatch = z
     .strictObject({
       name: settings.name.optional(),
@@ -95,7 +95,7 @@ export const clientForms = (domain: Domain) => {
       ...UNHEEDED,
     })
     .transform(withoutUnheeded)
-    .meta({ id: 'ClientPatch', description: 'What is `null` is as in a new client again.' });
+    .meta({ id: 'ClientPatch', description: '`null` resets a setting to its default.' });
   return { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch };
 };
 

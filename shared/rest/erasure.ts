@@ -39,7 +39,7 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
       listedAt: timestamp.nullable().meta({ description: 'When they were put on the erasure list, outside the database.' }),
       keyDestroyedAt: timestamp.nullable().meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
       sealed: byType.meta({ description: 'How many events hold something of theirs that nobody can open any more.' }),
-      followed: byType.meta({ description: 'What was deleted because they were.' }),
+      followed: byType.meta({ description: 'Data that was deleted together with the user.' }),
       parts: z
         .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))
         .meta({ description: 'Where something of them could be, and how much is left there.' }),
@@ -47,7 +47,7 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
         description:
           'Every place where something of them could be: each table of the database, as its catalog and the domain say, and what is outside of it.',
       }),
-      kept: z.strictObject(kept).meta({ description: 'What stays, and says “Deleted user” for its author.' }),
+      kept: z.strictObject(kept).meta({ description: 'Data that stays, with “Deleted user” as its author.' }),
     })
     .meta({ id: 'ErasureReport' });
 export type ErasureReport = Readonly<z.infer<ReturnType<typeof reportFor>>>;
@@ -59,7 +59,7 @@ export const erasureReadsOf = (domain: Domain) =>
       method: 'GET',
       path: '/users/{userId}/erasure',
       role: 'query',
-      summary: 'What was erased of a user who was deleted, and what is left to be',
+      summary: 'Report on the erasure of a deleted user',
       right: 'events.export',
       answer: {
         status: 200,

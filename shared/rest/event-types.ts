@@ -4,13 +4,13 @@ import type { RestOperation } from './operation.ts';
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
-/** What there is to know of one type of event before one comes. */
+/** The description of an event type. */
 export const EventType = z
   .strictObject({
     type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
     description: z.string(),
-    schema: object.meta({ description: 'JSON Schema 2020-12 of `data`, as it is told in full.' }),
+    schema: object.meta({ description: 'JSON Schema 2020-12 of the complete `data`.' }),
     example: object.meta({ description: 'Data that the schema accepts.' }),
     personalFields: z.array(z.string()).meta({ description: 'These are null once the person was erased.' }),
   })
@@ -22,7 +22,7 @@ export const EVENT_TYPE_OPERATIONS = {
     method: 'GET',
     path: '/event-types',
     role: 'query',
-    summary: 'What events there are, with their schemas and examples',
+    summary: 'All event types, with schemas and examples',
     right: null,
     query: z.strictObject({
       type: z

@@ -10,14 +10,14 @@ import type { RestOperation } from './operation.ts';
 /** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
 export const Event = z
   .strictObject({
-    id: z.uuid().meta({ description: 'The same wherever and however often the event is told.' }),
+    id: z.uuid().meta({ description: 'The same in every stream, webhook and export, also if the event is delivered repeatedly.' }),
     type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
     cursor: z.string().meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
-    subject: z.string().meta({ description: 'What it happened to.', examples: ['user-7001'] }),
+    subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
     actor: actor.nullable().meta({
-      description: 'Who did it: a user, a part of the system, or somebody unknown; null where the event does not say.',
+      description: 'The actor: a user, a part of the system, or unknown; null if the event does not name one.',
       examples: ['user:7001', 'system:process-manager'],
     }),
     client: z.string().nullable().exactOptional().meta({ description: 'The client that they came by. For themself and administrators.' }),
@@ -94,8 +94,7 @@ const filtersOf = (catalogue: Told) => ({
     .optional()
     .meta({ description: 'Only what followed from one request, as events name it in `correlation`, where you see that.' }),
   text: text.optional().meta({
-    description:
-      'Only events with this in their data, as you are told it; upper and lower case count alike. It is looked for, not indexed.',
+    description: 'Only events with this text in the data that you may read, in any case. The search is not indexed.',
   }),
   // A domain may have a reference of the same name, which then counts.
   ...referencesIn(catalogue),
@@ -150,7 +149,7 @@ export const EVENT_OPERATIONS = {
     method: 'GET',
     path: '/events',
     role: 'query',
-    summary: 'What has happened, as far as you may know of it, oldest or latest first; or a stream of it as it happens',
+    summary: 'The events that you may read, oldest or latest first; or a stream of new events',
     right: 'events.read',
     query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(NOTHING) }),
     answer: {

@@ -14,7 +14,7 @@ export type Link = Readonly<z.infer<typeof Link>>;
 /** An action is there exactly when this caller may take it now. */
 export const Links = z
   .record(z.string(), Link)
-  .meta({ description: 'What can be read or done next; an action is there exactly when you may take it now.' });
+  .meta({ description: 'Links to related items and actions. An action is present exactly when you may take it now.' });
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
 export const id = z
@@ -26,7 +26,7 @@ export const createdAt = timestamp.meta({ readOnly: true, description: 'When it 
 export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it was last changed.' });
 
 /** In a PUT: may be left as it was got, and is not looked at. */
-export const unheeded = z.unknown().optional().meta({ description: 'Not heeded: it cannot be changed by this.' });
+export const unheeded = z.unknown().optional().meta({ description: 'Ignored, because it cannot be changed.' });
 
 /** What every write answers with, so that a read can wait for it. */
 export const Written = z

@@ -11,8 +11,8 @@ const FieldChange = z
       description: 'As the item has it; of what lies within another field, with a dot.',
       examples: ['title', 'limits.concurrency'],
     }),
-    from: z.json().exactOptional().meta({ description: 'What it was; null where there was nothing, or a person was erased.' }),
-    to: z.json().exactOptional().meta({ description: 'What it became.' }),
+    from: z.json().exactOptional().meta({ description: 'The former value; null if there was none, or if the person was erased.' }),
+    to: z.json().exactOptional().meta({ description: 'The new value.' }),
     diff: z
       .string()
       .exactOptional()
@@ -29,7 +29,7 @@ const HistoryEntry = z
     type: z.string().meta({ examples: ['user.updated'] }),
     at: timestamp.meta({ description: 'When it happened.' }),
     cursor: z.string().meta({ description: 'Its place in the log.' }),
-    actor: actor.nullable().meta({ description: 'Who did it; null where the event cannot be read.', examples: ['user:7001'] }),
+    actor: actor.nullable().meta({ description: 'The actor; null if the event cannot be read.', examples: ['user:7001'] }),
     client: z.string().nullable().exactOptional().meta({ description: 'The client that they came by. For themself and administrators.' }),
     request: z.string().exactOptional().meta({ description: 'The request that did it. For themself and administrators.' }),
     correlation: z
@@ -41,7 +41,7 @@ const HistoryEntry = z
       .nullable()
       .exactOptional()
       .meta({ description: 'The id of the event that it follows from. For themself and administrators.' }),
-    changes: z.array(FieldChange).meta({ description: 'What it made of the item, as far as you may see that.' }),
+    changes: z.array(FieldChange).meta({ description: 'The changes of the item, as far as you may read them.' }),
     erased: z.literal(true).exactOptional().meta({ description: 'The person was erased: what was theirs is null, or not told at all.' }),
     unreadable: z.literal(true).exactOptional().meta({ description: 'The event cannot be read: what it changed is not known.' }),
     _links: Links.meta({ description: '`self` is the item as this left it; `cause` is the history in which the cause stands.' }),
@@ -59,6 +59,6 @@ export const HISTORY = {
 } as const;
 
 export const HISTORY_OPERATIONS = {
-  listUserHistory: { ...HISTORY, path: '/users/{userId}/history', summary: 'What has happened to a user, as far as you may know of it' },
-  listWebhookHistory: { ...HISTORY, path: '/webhooks/{webhookId}/history', summary: 'Who changed what of a webhook; no secrets' },
+  listUserHistory: { ...HISTORY, path: '/users/{userId}/history', summary: 'The history of a user, as far as you may read it' },
+  listWebhookHistory: { ...HISTORY, path: '/webhooks/{webhookId}/history', summary: 'The history of a webhook, without secrets' },
 } as const satisfies Record<string, RestOperation>;

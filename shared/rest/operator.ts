@@ -21,12 +21,12 @@ const OperationsStatus = z
     at: timestamp,
     log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
     readModel: z.strictObject({
-      cursor: cursor.meta({ description: 'What reads stand for.' }),
+      cursor: cursor.meta({ description: 'The read model.' }),
       behindSeconds: seconds.meta({
         description: 'How long the oldest event that it has not yet has been in the log; null where nobody can say.',
       }),
       parked: count.meta({ description: 'Items that cannot be read, because of one of their events.' }),
-      skipped: count.meta({ description: 'Events that operators have left out for good.' }),
+      skipped: count.meta({ description: 'Events that operators have skipped.' }),
       bytes: count,
       isOfThisRelease: z.boolean().meta({ description: 'Whether its tables are those of the projector; a rebuild makes them so.' }),
       rebuild: z.strictObject({ cursor }).nullable().meta({ description: 'How far a rebuild is that is under way.' }),
@@ -50,7 +50,7 @@ const OperationsStatus = z
         }),
       })
       .meta({
-        description: 'What should have followed from events and could not: ends of children and webhooks, erasures, and reactions.',
+        description: 'Consequences of events that failed: ends of children and webhooks, erasures, and reactions.',
       }),
     webhooks: z.strictObject({
       endpoints: count,
@@ -105,7 +105,7 @@ const ParkedConsequence = z
     name: z.string().exactOptional().meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
     stream: z.string().meta({ description: 'Of the child, the user, or the aggregate that reacts.', examples: ['webhook-6001'] }),
     cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
-    reason: z.string().meta({ description: 'What the last attempt failed at.' }),
+    reason: z.string().meta({ description: 'Why the last attempt failed.' }),
     attempts: count,
     since: timestamp,
     nextAt: timestamp.nullable().meta({ description: 'When it is retried; null if it is skipped.' }),
@@ -133,14 +133,14 @@ const Order = z
     kind: z.enum(['retry', 'release', 'verify']),
     stream: stream.exactOptional().meta({ description: 'Of `retry` and `release`.' }),
     version: version.exactOptional().meta({ description: 'Of `release`: the event that is to be left out.' }),
-    by: actor.meta({ description: 'Who asked for it.' }),
+    by: actor.meta({ description: 'The user who requested it.' }),
     requestedAt: timestamp,
     startedAt: timestamp.nullable(),
     finishedAt: timestamp.nullable(),
     state: z.enum(['waiting', 'running', 'done', 'failed']).meta({
       description: '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
     }),
-    outcome: z.string().nullable().meta({ description: 'What came of it, in words, once it is finished.' }),
+    outcome: z.string().nullable().meta({ description: 'The result in words, after it has finished.' }),
     progress: z
       .strictObject({ done: count, of: count.nullable() })
       .exactOptional()
@@ -164,7 +164,7 @@ const ordered = {
   right: 'operations.manage',
   answer: {
     status: 202,
-    description: 'It is carried out behind the answer: `Location` says how far that is.',
+    description: 'The command runs after the response: `Location` has its progress.',
     kind: 'order',
     schema: Order,
     location: { rel: 'self', path: '/operations/orders/{orderId}' },
@@ -175,20 +175,20 @@ export const OPERATOR_OPERATIONS = {
   getOperations: {
     ...read,
     path: '/operations',
-    summary: 'How the installation does, for administrators',
+    summary: 'System status (administrators)',
     answer: { status: 200, description: 'How far everything is that follows the log.', kind: 'item', schema: OperationsStatus },
   },
   getOperationsSamples: {
     ...read,
     path: '/operations/samples',
-    summary: 'How the installation did over the last day, for administrators',
+    summary: 'System status of the last day (administrators)',
     query: z.strictObject({ since: instant.optional().meta({ description: 'Only what was noted later.' }) }),
     answer: { status: 200, description: 'Every ten seconds, or less often: at most 720.', kind: 'item', schema: OperationsSamples },
   },
   listParkedItems: {
     ...read,
     path: '/operations/parked',
-    summary: 'Items that stand still because of one of their events, for administrators',
+    summary: 'Parked items (administrators)',
     query: z.strictObject(PAGE),
     answer: {
       status: 200,
@@ -200,7 +200,7 @@ export const OPERATOR_OPERATIONS = {
   listParkedConsequences: {
     ...read,
     path: '/operations/consequences',
-    summary: 'What should have followed from events and could not, for administrators',
+    summary: 'Parked consequences of events (administrators)',
     query: z.strictObject(PAGE),
     answer: { status: 200, description: 'A page of consequences, those parked last first.', kind: 'list', schema: ParkedConsequence },
   },
@@ -219,30 +219,30 @@ export const OPERATOR_OPERATIONS = {
   listOrders: {
     ...read,
     path: '/operations/orders',
-    summary: 'What operators have asked for, latest first, for administrators',
+    summary: 'Operator commands, latest first (administrators)',
     query: z.strictObject(PAGE),
-    answer: { status: 200, description: 'A page of orders, without their reports.', kind: 'list', schema: Order },
+    answer: { status: 200, description: 'A page of operator commands, without their reports.', kind: 'list', schema: Order },
   },
   getOrder: {
     ...read,
     path: '/operations/orders/{orderId}',
-    summary: 'What has come of an order, for administrators',
+    summary: 'The result of an operator command (administrators)',
     answer: { status: 200, description: 'The order.', kind: 'item', schema: Order },
   },
   retryParkedItem: {
     ...ordered,
     path: '/operations/parked/{stream}/retry',
-    summary: 'Have an item taken in again, once what parks it is mended',
+    summary: 'Retry a parked item, after its cause is repaired',
   },
   releaseParkedItem: {
     ...ordered,
     path: '/operations/parked/{stream}/release',
-    summary: 'Have the event that parks an item left out for good',
+    summary: 'Skip the event that parks an item, permanently',
     body: { 'application/json': NewRelease },
   },
   verifyLog: {
     ...ordered,
     path: '/audit/verifications',
-    summary: 'Have everything verified: the log, its chain and heads, and all that is read',
+    summary: 'Verify the log, its chain and signed heads, and the read model',
   },
 } as const satisfies Record<string, RestOperation>;

@@ -16,8 +16,8 @@ export const personalTokenForms = (domain: Domain) => {
   const scope = z.enum(policy.scopes.filter((each) => each !== own));
   const shown = {
     id: z.string().meta({ readOnly: true, examples: ['k3J9x2PqLm0a'] }),
-    name: z.string().meta({ description: 'What its owner calls it.', examples: ['Nightly import'] }),
-    scopes: z.array(z.string()).meta({ description: 'What it allows, within the role that its owner has when it is used.' }),
+    name: z.string().meta({ description: 'The name that its owner gave it.', examples: ['Nightly import'] }),
+    scopes: z.array(z.string()).meta({ description: 'The scopes of the token. The current role of its owner limits them.' }),
     createdAt,
     expiresAt: timestamp.meta({ readOnly: true, description: EXPIRES }),
     lastUsedAt: timestamp.nullable().meta({ readOnly: true, description: 'When it was last used, to within ten minutes.' }),

@@ -64,12 +64,12 @@ export const RECORDED_EVENT_OPERATIONS = {
     ...served,
     path: '/events/{eventId}',
     summary: 'One event: its data, its place in the chain of hashes, and where it was sent to',
-    answer: { status: 200, description: 'The event, as far as you may know of it.', kind: 'item', schema: RecordedEvent },
+    answer: { status: 200, description: 'The event, as far as you may read it.', kind: 'item', schema: RecordedEvent },
   },
   traceRecordedEvent: {
     ...served,
     path: '/events/{eventId}/trace',
-    summary: 'Why it happened: all that followed from the same request, with deliveries',
+    summary: 'The causes and consequences of an event, with deliveries',
     answer: { status: 200, description: 'The events of one request, and where they were sent to.', kind: 'item', schema: EventTrace },
   },
 } as const satisfies Record<string, RestOperation>;

@@ -17,7 +17,7 @@ export const WebhookHealth = z
       .strictObject({
         at: timestamp,
         status: z.int().nullable().meta({ description: 'Of the answer, if there was one.' }),
-        reason: z.string().meta({ description: 'What went wrong, in words.', examples: ['The connection was refused.'] }),
+        reason: z.string().meta({ description: 'The error in words.', examples: ['The connection was refused.'] }),
       })
       .nullable()
       .meta({ description: 'The last attempt that failed.' }),
@@ -25,9 +25,9 @@ export const WebhookHealth = z
     failuresInRow: z.int().nonnegative(),
     pausedUntil: timestamp.nullable().meta({
       description:
-        'Nothing is sent before: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
+        'No delivery is sent before this time: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
     }),
-    nextAttemptAt: timestamp.nullable().meta({ description: 'When the next delivery is tried; null if none waits.' }),
+    nextAttemptAt: timestamp.nullable().meta({ description: 'Time of the next attempt; null if none waits.' }),
     attemptsLastDay: z.int().nonnegative().meta({ description: 'How many attempts there were in the last 24 hours.' }),
     failuresLastDay: z.int().nonnegative().meta({ description: 'How many of them failed.' }),
     successRate: z
@@ -55,7 +55,7 @@ export const Withheld = z
   .strictObject({
     eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['user.*'] }),
     scope: z.string().exactOptional().meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
-    reason: z.string().meta({ description: 'What is not sent, and why, in words.' }),
+    reason: z.string().meta({ description: 'The reason in words.' }),
   })
   .meta({ id: 'WebhookWithheld' });
 export type Withheld = Readonly<z.infer<typeof Withheld>>;
@@ -77,13 +77,13 @@ export const webhookOf = (domain: Domain) =>
       headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
       scopes: z.array(z.string()).meta({
         readOnly: true,
-        description: 'Those of the token that last decided what goes where: it is told no more than could be read by it.',
+        description: 'The scopes of the token that last changed the settings. The webhook gets only data that this token may read.',
       }),
       enabled: z.boolean().meta({ readOnly: true }),
       status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
       disabledReason: disabledReason
         .exactOptional()
-        .meta({ readOnly: true, description: 'Who or what has disabled it: nothing but failures for days, or an answer of 410.' }),
+        .meta({ readOnly: true, description: 'Why it is disabled: by a person, after days of failures, or by a response of 410.' }),
       missedSince: z
         .string()
         .exactOptional()
@@ -93,7 +93,8 @@ export const webhookOf = (domain: Domain) =>
         .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
       withheld: z.array(Withheld).exactOptional().meta({
         readOnly: true,
-        description: 'What of `eventTypes` is not sent, and why; only of one webhook as it is now. Filters are not considered.',
+        description:
+          'Event types of `eventTypes` that are not sent, and why; only for a single webhook in its current state. Filters are not considered.',
       }),
       health: WebhookHealth.exactOptional().meta({
         readOnly: true,

@@ -18,7 +18,7 @@ const WrittenWithSecret = Written.extend({
 
 const WrittenWebhook = WrittenWithSecret.extend({
   withheld: z.array(Withheld).exactOptional().meta({
-    description: 'What of `eventTypes` is not sent, and why. Filters are not considered.',
+    description: 'Event types of `eventTypes` that are not sent, and why. Filters are not considered.',
   }),
 }).meta({ id: 'WrittenWebhook' });
 
@@ -110,7 +110,7 @@ const ACTIONS = {
     method: 'POST',
     path: '/webhooks/{webhookId}/enable',
     role: 'command',
-    summary: 'Have changes sent again',
+    summary: 'Enable a webhook',
     answer: written('The webhook is enabled.', 'getWebhook'),
   },
   disableWebhook: {
@@ -118,7 +118,7 @@ const ACTIONS = {
     method: 'POST',
     path: '/webhooks/{webhookId}/disable',
     role: 'command',
-    summary: 'Have no changes sent until it is enabled',
+    summary: 'Disable a webhook',
     answer: written('The webhook is disabled.', 'getWebhook'),
   },
 } as const satisfies Record<string, RestOperation>;
@@ -141,7 +141,7 @@ export const webhookOperations = (domain: Domain) => {
       method: 'POST',
       path: '/webhooks',
       role: 'command',
-      summary: 'Register an address that changes are sent to',
+      summary: 'Register a webhook',
       body: { 'application/json': NewWebhook },
       answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWebhook },
     },

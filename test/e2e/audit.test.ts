@@ -6,7 +6,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** How far the log is proven, as everybody can see it. */
+/** Status of the proof, as everybody can see it. */
 let installation: Installation;
 let ask: RestClient;
 let ada: Person;

@@ -16,7 +16,9 @@ test('the next page is asked for where this one came from', () => {
 test('every problem has an advice, and what is not known leads to the log', () => {
   expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Ask an administrator/);
   expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain('the request r-1');
-  expect(factsOf(new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such order.' })).code).toBe('order_not_found');
+  expect(factsOf(new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such operator command.' })).code).toBe(
+    'order_not_found',
+  );
   expect(factsOf(new TypeError('x is not a function'))).toMatchObject({ code: 'unexpected', detail: 'TypeError: x is not a function' });
 });
 

@@ -16,7 +16,7 @@ export const ExportLine = z
     sequence: z.string().exactOptional().meta({ description: 'The position, in so many digits that the texts order as the positions do.' }),
     streamversion: z.int().positive().exactOptional().meta({ description: 'Of the stream, with this event.' }),
     recordedtime: z.iso.datetime().exactOptional().meta({ description: 'When the server of the log stored it.' }),
-    metadata: z.string().exactOptional().meta({ description: 'Who did it, and how: the JSON text.' }),
+    metadata: z.string().exactOptional().meta({ description: 'Actor and origin of the event, as JSON text.' }),
     data: z.record(z.string(), z.json()),
   })
   .meta({ id: 'ExportLine' });

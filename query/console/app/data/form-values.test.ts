@@ -77,7 +77,7 @@ test('what is wrong with a field is said at it, and the rest of the form', () =>
   const problem = {
     status: 422,
     code: 'invalid_request',
-    title: 'Some fields are not as they must be.',
+    title: 'Some fields are invalid.',
     errors: [
       { pointer: '/title', detail: 'Is missing.' },
       { pointer: '/words/0', detail: 'Must be a word.' },
