@@ -18,6 +18,8 @@ import { domainNginx } from './domain/nginx.ts';
 import { domainRecord } from './domain/record.ts';
 import { domainRename } from './domain/rename.ts';
 import { erasureApply, erasureList, erasureLostKeys, erasureReport } from './erasure.ts';
+import { events } from './events/events.ts';
+import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import { type Group, helpOn, helpOnCommands } from './help.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
@@ -42,6 +44,7 @@ import { UsageError } from './usage-error.ts';
 const GROUPS: readonly Group[] = [
   ['Begin', [demo, open, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
   ['Installation', [status, doctor, bench]],
+  ['Events and webhooks', [events, eventsShow]],
   ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
   ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],

@@ -63,7 +63,7 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
     write: (method, path, body) => client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
     // Parameters are those of any domain: what there is, the server says.
     follow: ({ types, ...query }) =>
-      client.follow({ ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>),
+      client.follow({ ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>, { signal }),
   };
 };
 

@@ -1,0 +1,90 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { typesOf } from '#shared/events/event-patterns.ts';
+import { jsonIn } from '../../client/problem.ts';
+import { type Command, type Given, numberOf } from '../command.ts';
+import { paintOf } from '../paint.ts';
+import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
+import { UsageError } from '../usage-error.ts';
+import { type ToldEvent, toldLine } from './lines.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 100_000;
+const PAGE = 100;
+
+export const events: Command = {
+  name: 'events',
+  summary: 'Prints the latest events of the running installation, as the console shows them; --follow continues with new ones.',
+  positionals: [],
+  options: {
+    follow: { type: 'boolean', description: 'Goes on with new events, until Ctrl+C.' },
+    type: {
+      type: 'string',
+      multiple: true,
+      placeholder: '<type>',
+      description: 'Only this type, or a pattern such as {kind}.*; may be given several times.',
+    },
+    subject: { type: 'string', placeholder: '<item>', description: 'Only what happened to this, such as {kind}-42.' },
+    by: { type: 'string', placeholder: '<actor>', description: 'Only what they did: a user’s id, user:7001, or system:process-manager.' },
+    'by-client': { type: 'string', placeholder: '<id>', description: 'Only what came by this OAuth client.' },
+    request: {
+      type: 'string',
+      placeholder: '<correlation>',
+      description: 'Only what followed from one request: the correlation of its events.',
+    },
+    text: { type: 'string', placeholder: '<text>', description: 'Only events with this text in their data.' },
+    since: { type: 'string', placeholder: TIME_PLACEHOLDER, description: `Only what happened then or later: ${TIME_FORMS}.` },
+    until: { type: 'string', placeholder: TIME_PLACEHOLDER, description: 'Only what happened before; given alike.' },
+    limit: { type: 'string', placeholder: '<number>', description: `At most so many of those that are there (${LIMIT}).` },
+    ...REMOTE_OPTIONS,
+  },
+  examples: ["events --type '{kind}.*' --follow", 'events --by 7001 --since 24h', 'events --subject {kind}-42 --json'],
+  async run(given, terminal) {
+    const query = filtersOf(given, terminal.domain);
+    const span = { since: timeOf(given, 'since'), until: timeOf(given, 'until') };
+    const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT;
+    const isFollowed = given.flags.has('follow');
+    if (isFollowed && span.until !== undefined) throw new UsageError('--until does not go with --follow');
+    await withRemote(given, terminal, async (remote) => {
+      const show = printerOf(given, terminal);
+      const now = isFollowed ? await cursorOfNow(remote) : undefined;
+      const latest = await remote
+        .list<ToldEvent>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) })
+        .take(limit);
+      for (const event of latest.toReversed()) await show(event);
+      if (!isFollowed) return;
+      for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now })) await show(event as ToldEvent);
+    });
+  },
+};
+
+/** Before what is there is listed, so that nothing falls between the list and the stream. */
+const cursorOfNow = async (remote: Remote): Promise<string | undefined> => {
+  const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(
+    await remote.write('POST', '/graphql', { query: '{ cursor }' }),
+  );
+  return data?.cursor;
+};
+
+const filtersOf = (given: Given, domain: Domain) => {
+  const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
+  const types = given.values.get('type');
+  for (const type of types ?? [])
+    if (typesOf(catalogueOf(domain), type).length === 0) throw new UsageError(`--type: there is no event type “${type}”`);
+  const by = one('by');
+  return {
+    types: types?.join(','),
+    subject: one('subject'),
+    actor: by !== undefined && /^\d+$/.test(by) ? `user:${by}` : by,
+    client: one('by-client'),
+    correlation: one('request'),
+    text: one('text'),
+  };
+};
+
+const printerOf = ({ flags }: Given, terminal: Terminal) => {
+  const paint = paintOf(terminal);
+  return (event: ToldEvent): Promise<void> => terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
+};

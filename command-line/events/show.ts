@@ -1,0 +1,90 @@
+import type { EventTrace, RecordedEvent } from '#shared/rest/recorded-event.ts';
+import { plural } from '../../query/console/app/format.ts';
+import { cellOf } from '../columns.ts';
+import type { Command } from '../command.ts';
+import { type Paint, paintOf } from '../paint.ts';
+import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
+import { UsageError } from '../usage-error.ts';
+import { type ToldEvent, toldLine } from './lines.ts';
+
+export const eventsShow: Command = {
+  name: 'events show',
+  summary: 'Shows one event: who, when, by what request and because of what, its data, its place in the chain, and its deliveries.',
+  positionals: ['<id>'],
+  options: {
+    trace: { type: 'boolean', description: 'Also all that followed from the same request.' },
+    ...REMOTE_OPTIONS,
+  },
+  examples: ['events show 01985f3e-…', 'events show 01985f3e-… --trace'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const {
+        positionals: [id = ''],
+      } = given;
+      if (!/^[0-9a-f-]{36}$/i.test(id)) throw new UsageError(`<id> must be that of an event, and is “${id}”`);
+      const event = await remote.get<RecordedEvent>(`/events/${id}`);
+      const trace = given.flags.has('trace') ? await remote.get<EventTrace>(`/events/${id}/trace`) : undefined;
+      if (given.flags.has('json')) return terminal.write(JSON.stringify({ ...event, ...(trace && { trace }) }));
+      const paint = paintOf(terminal);
+      for (const line of [...eventLines(event, paint), ...traceLines(trace, paint)]) await terminal.write(line);
+    }),
+};
+
+const LABEL_WIDTH = 12;
+
+const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
+  const {
+    id,
+    type,
+    at,
+    subject,
+    streamVersion,
+    actor,
+    client,
+    request,
+    correlation,
+    causation,
+    data,
+    chain,
+    deliveries = [],
+    cursor,
+  } = event;
+  const row = (label: string, text: string | null | undefined): readonly string[] =>
+    text === null || text === undefined ? [] : [`${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`];
+  return [
+    paint('strong', cellOf(type)),
+    ...row('ID', id),
+    ...row('Time', at),
+    ...row('Item', `${subject}, version ${streamVersion}`),
+    ...row('By', actor ?? 'somebody unknown'),
+    ...row('Client', client),
+    ...row('Request', request),
+    ...row('Correlation', correlation),
+    ...row('Cause', causation),
+    ...row('Cursor', cursor),
+    ...row('Proof', chain && proofText(chain)),
+    ...deliveries.flatMap(({ webhookId, state, attempts, lastError }) =>
+      row(
+        'Delivery',
+        `to webhook ${webhookId}: ${state} after ${plural(attempts, 'attempt')}${lastError === null ? '' : `, ${lastError}`}`,
+      ),
+    ),
+    ...JSON.stringify(data, undefined, 2)
+      .split('\n')
+      .map((line) => cellOf(line, Number.POSITIVE_INFINITY)),
+  ];
+};
+
+const proofText = ({ count, signed }: NonNullable<RecordedEvent['chain']>): string => {
+  if (count === null) return 'not in the chain yet';
+  return `event ${count} of the chain, ${signed === null ? 'no signed head covers it yet' : `signed ${signed.at}${signed.outside ? ', kept outside the database' : ''}`}`;
+};
+
+const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly string[] => {
+  if (trace === undefined) return [];
+  return [
+    '',
+    paint('strong', `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`),
+    ...trace.events.map((event) => toldLine(event as ToldEvent, paint)),
+  ];
+};
