@@ -127,7 +127,7 @@ const ROOT = new URL('./app/', import.meta.url);
 const PAGE = '/console';
 const START = 'boot.ts';
 /** In this order: what comes later counts more. */
-const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overview', 'lists', 'item', 'data', 'narrow'];
+const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'overview', 'lists', 'item', 'data', 'narrow'];
 
 /**
  * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours, and with the names

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { Dialog } from './dialog.ts';
 import { html } from './html.ts';
 import { Act } from './parts.ts';
 
@@ -22,17 +23,12 @@ export const Confirm = ({ label, kind = '', ...asked }: ConfirmOptions) => {
 };
 
 const Question = ({ title, doing, act, kind = '', children, close }: Omit<ConfirmOptions, 'label'> & { readonly close: () => void }) => {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
-  // Where somebody presses it twice, the first has closed it.
   const done = async () => {
     await act();
-    dialog.current?.close();
+    close();
   };
-  return html`<dialog ref=${dialog} aria-labelledby=${id} onClose=${close}>
-    <h2 id=${id}>${title}</h2>
+  return html`<${Dialog} title=${title} close=${close}>
     ${children}
-    <div class="tools"><${Act} act=${done} kind=${`primary ${kind}`}>${doing}<//><button type="button" onClick=${() => dialog.current?.close()}>Cancel</button></div>
-  </dialog>`;
+    <div class="tools"><${Act} act=${done} kind=${`primary ${kind}`}>${doing}<//><button type="button" onClick=${close}>Cancel</button></div>
+  <//>`;
 };

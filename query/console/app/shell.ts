@@ -1,5 +1,7 @@
 import type { FunctionComponent } from 'preact';
+import { useState } from 'preact/hooks';
 import type { DomainFacts } from '../domain-facts.ts';
+import { type Action, lettersOf, useActions, useKeyboard } from './actions.ts';
 import type { Api } from './api.ts';
 import { ApiProvider, useAsked } from './asking.ts';
 import { Boundary } from './boundary.ts';
@@ -13,6 +15,7 @@ import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataUnder } from './data/under.ts';
 import { Feed } from './feed/feed.ts';
+import { Help, Keys } from './help.ts';
 import { html } from './html.ts';
 import { ItemPage } from './item/item.ts';
 import { OrderPage } from './operations/order.ts';
@@ -20,6 +23,7 @@ import { Orders } from './operations/orders.ts';
 import { Parked } from './operations/parked.ts';
 import { Proof } from './operations/proof.ts';
 import { Overview } from './overview/overview.ts';
+import { Palette } from './palette.ts';
 import { Heading, Problem } from './parts.ts';
 import type { View } from './paths.ts';
 import { type Place, usePlace } from './router.ts';
@@ -54,7 +58,9 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
   client: [ClientPage, 'clients'],
 };
 
-const SECTIONS = [
+type Section = readonly [name: string, label: string, href: string];
+const DATA: Section = ['data', 'Data', '/console/data'];
+const SECTIONS: readonly Section[] = [
   ['overview', 'Overview', '/console'],
   ['feed', 'Feed', '/console/feed'],
   ['webhooks', 'Webhooks', '/console/webhooks'],
@@ -62,7 +68,7 @@ const SECTIONS = [
   ['proof', 'Proof', '/console/proof'],
   ['orders', 'Orders', '/console/orders'],
   ['clients', 'Clients', '/console/clients'],
-] as const;
+];
 
 type ShellOptions = { readonly api: Api; readonly session: Session; readonly domain: DomainFacts };
 
@@ -79,6 +85,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
     <a class="skip" href="#main">Skip to the content</a>
     <header>
       <p class="brand">Annals <span>Console</span></p>
+      ${me && html`<${Overlays} />`}
       <div class="who">
         ${me && html`<span class="name">${me.name}</span>`}
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
@@ -96,16 +103,51 @@ const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => 
   return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
 };
 
+/** Help and the palette, above any page. */
+const Overlays = () => {
+  const [isOpen, setOpen] = useState<'help' | 'palette'>();
+  const close = () => setOpen(undefined);
+  useKeyboard();
+  useActions([
+    { says: 'Search', keys: '/', to: () => focusSearch() || setOpen('palette'), isKeyOnly: true },
+    { says: 'Go to, or do', keys: 'Control+k', to: () => setOpen('palette'), isKeyOnly: true },
+    { says: 'Show the keys', keys: '?', to: () => setOpen('help') },
+  ]);
+  return html`<div class="overlays">
+    <button type="button" class="quiet" onClick=${() => setOpen('palette')} aria-keyshortcuts="Control+K">Go to … <${Keys} keys="Control+k" /></button>
+    <button type="button" class="quiet" onClick=${() => setOpen('help')} aria-keyshortcuts="?">Keys</button>
+    ${isOpen === 'help' && html`<${Help} close=${close} />`}
+    ${isOpen === 'palette' && html`<${Palette} close=${close} />`}
+  </div>`;
+};
+
+/** Returns whether this page has something to search in. */
+const focusSearch = (): boolean => {
+  const input = document.querySelector<HTMLInputElement>('main :is(search, [role=search]) input');
+  input?.focus();
+  return input !== null;
+};
+
 type SectionsOptions = { readonly section: string | undefined; readonly isAdmin: boolean };
 
 const Sections = ({ section, isAdmin }: SectionsOptions) => {
   const { kinds } = useDomain();
-  const link = (name: string, label: string, href: string) =>
+  const data = kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const);
+  const installation = isAdmin ? SECTIONS : [];
+  const all = [DATA, ...installation, ...data];
+  const letters = lettersOf(all.map(([, label]) => label));
+  const actions: readonly Action[] = all.map(([, label, to], index) => ({
+    says: label,
+    keys: letters[index] && `g ${letters[index]}`,
+    to,
+  }));
+  useActions(actions);
+  const link = ([name, label, href]: Section) =>
     html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
   return html`<nav aria-label="Sections">
-    <p><a href="/console/data">Data</a></p>
-    <ul>${kinds.filter(({ list }) => list.path !== undefined).map((kind) => link(`data/${kind.path}`, kind.plural, pageOf(kind)))}</ul>
-    ${isAdmin && html`<p>Installation</p><ul>${SECTIONS.map(([name, label, href]) => link(name, label, href))}</ul>`}
+    <p><a href=${DATA[2]}>${DATA[1]}</a></p>
+    <ul>${data.map(link)}</ul>
+    ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
   </nav>`;
 };
 

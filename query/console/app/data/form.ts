@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FieldFacts, FormFieldFacts } from '../../domain-facts.ts';
+import { useActions } from '../actions.ts';
 import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
@@ -34,8 +35,11 @@ export const Form = ({ fields, raw, setRaw, send, doing, kind = '', back, remark
   useEffect(() => {
     if (problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
-  const submit = (event: Event) => {
+  const onSubmit = (event: Event) => {
     event.preventDefault();
+    submit();
+  };
+  const submit = () => {
     if (isBusy) return;
     setBusy(true);
     setProblem(undefined);
@@ -43,8 +47,8 @@ export const Form = ({ fields, raw, setRaw, send, doing, kind = '', back, remark
       .catch((error: unknown) => setProblem(factsOf(error)))
       .finally(() => setBusy(false));
   };
-  const onKeyDown = (event: KeyboardEvent) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && submit(event);
-  return html`<form ref=${form} class="form fill" noValidate onSubmit=${submit} onKeyDown=${onKeyDown}>
+  useActions([{ says: doing, keys: 'Control+Enter', to: submit }]);
+  return html`<form ref=${form} class="form fill" noValidate onSubmit=${onSubmit}>
     ${children}
     ${rest && html`<${Problem} problem=${rest} />`}
     ${fields.map(

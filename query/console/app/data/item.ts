@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { CommandFacts, DomainFacts, FieldFacts, KindFacts } from '../../domain-facts.ts';
+import { useActions } from '../actions.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
@@ -8,7 +9,6 @@ import { Act, Heading, Whole } from '../parts.ts';
 import { go, type Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
-import { useKeys } from './keys.ts';
 import { useChanges } from './live.ts';
 import { Doer } from './names.ts';
 import { NotThere } from './not-there.ts';
@@ -47,13 +47,22 @@ type PartOptions = { readonly kind: KindFacts; readonly item: Item; readonly eta
 const Commands = ({ kind, item, etag, reload }: PartOptions) => {
   const possible = possibleOf(kind, item._links);
   const edit = possible.find(({ does }) => does === 'edit');
-  useKeys({
-    ...(edit && { e: pageOfCommand(kind, item.id, edit) }),
-    ...(item._links.history && { h: historyOf(kind, item) }),
-  });
+  const bar = useRef<HTMLDivElement>(null);
+  useActions([
+    ...(item._links.history ? [{ says: 'History', keys: 'h', to: historyOf(kind, item) }] : []),
+    ...possible.map(({ title, form, name }, index) => ({
+      says: title,
+      keys: name === edit?.name ? 'e' : undefined,
+      to: form.length > 0 ? pageOfCommand(kind, item.id, possible[index] as CommandFacts) : () => press(bar.current, name),
+    })),
+  ]);
   return html`${item._links.history && html`<a class="button" href=${historyOf(kind, item)} aria-keyshortcuts="h">History</a>`}
-    ${possible.map((command) => html`<${Command} key=${command.name} kind=${kind} item=${item} etag=${etag} command=${command} reload=${reload} />`)}`;
+    <div class="tools" ref=${bar}>${possible.map((command) => html`<span class="command" data-command=${command.name} key=${command.name}><${Command} kind=${kind} item=${item} etag=${etag} command=${command} reload=${reload} /></span>`)}</div>`;
 };
+
+/** As if somebody had pressed its button: it asks first if it must. */
+const press = (bar: HTMLElement | null, command: string): void =>
+  bar?.querySelector<HTMLElement>(`[data-command="${command}"] button`)?.click();
 
 const historyOf = (kind: KindFacts, { id }: Item): string => `/console/items/${kind.path}/${id}`;
 

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { KindFacts } from '../../domain-facts.ts';
+import { useActions } from '../actions.ts';
 import { useAsked } from '../asking.ts';
 import { plural } from '../format.ts';
 import { html } from '../html.ts';
@@ -9,7 +10,6 @@ import { BriefTime } from '../time.ts';
 import { Bulk } from './bulk.ts';
 import { columnsOf } from './columns.ts';
 import { HAL, type Item, kindAt, type Link, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
-import { useKeys } from './keys.ts';
 import { useChanges } from './live.ts';
 import { Narrow, narrowed } from './narrow.ts';
 import { NotThere } from './not-there.ts';
@@ -29,7 +29,12 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const query = new URLSearchParams([...search, ['limit', String(LIMIT)]]);
   const asked = useAsked<Page>(`${path}?${query}`, undefined, HAL);
   useChanges(`types=${kind.name}.*`, asked.reload);
-  useKeys({ x: pick, j: () => step(1), k: () => step(-1), ...(asked.body?._links.create && { n: `${pageOf(kind)}/new` }) });
+  useActions([
+    { says: 'Next item', keys: 'j', to: () => step(1), isKeyOnly: true },
+    { says: 'Previous item', keys: 'k', to: () => step(-1), isKeyOnly: true },
+    { says: 'Choose the item', keys: 'x', to: pick, isKeyOnly: true },
+    ...(asked.body?._links.create ? [{ says: `New ${kind.title.toLowerCase()}`, keys: 'n', to: `${pageOf(kind)}/new` }] : []),
+  ]);
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
   // Whoever has turned back to the beginning sees what is new there.
   useEffect(() => {

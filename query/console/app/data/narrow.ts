@@ -5,7 +5,6 @@ import { put } from '../router.ts';
 import { sortText } from './columns.ts';
 import { pageOf } from './domain.ts';
 import { useOptions } from './form.ts';
-import { useKeys } from './keys.ts';
 import { wordText } from './value.ts';
 
 const SETTLES_MS = 250;
@@ -55,8 +54,6 @@ const useText = (value: string): readonly [text: string, setText: (text: string)
 const Words = ({ value, set }: { readonly value: string; readonly set: (value: string) => void }) => {
   const [text, setText] = useText(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const input = useRef<HTMLInputElement>(null);
-  useKeys({ '/': () => input.current?.focus() });
   useEffect(() => () => clearTimeout(timer.current), []);
   const onInput = (event: Event) => {
     const { value: given } = event.currentTarget as HTMLInputElement;
@@ -64,7 +61,7 @@ const Words = ({ value, set }: { readonly value: string; readonly set: (value: s
     clearTimeout(timer.current);
     timer.current = setTimeout(() => set(given.trim()), SETTLES_MS);
   };
-  return html`<label class="words">Search <input ref=${input} type="search" dir="auto" value=${text} maxlength="200" aria-keyshortcuts="/" onInput=${onInput} /></label>`;
+  return html`<label class="words">Search <input type="search" dir="auto" value=${text} maxlength="200" aria-keyshortcuts="/" onInput=${onInput} /></label>`;
 };
 
 type FilterOptions = { readonly field: FieldFacts; readonly value: string; readonly set: (value: string) => void };

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { KindFacts } from '../../domain-facts.ts';
+import { useActions } from '../actions.ts';
 import { useAsked, usePages } from '../asking.ts';
 import { type Item, kindAt, pageOfItem, titleOf, useDomain } from '../data/domain.ts';
 import { eventText } from '../data/item.ts';
-import { useKeys } from '../data/keys.ts';
 import { useChanges } from '../data/live.ts';
 import { Doer } from '../data/names.ts';
 import { Value } from '../data/value.ts';
@@ -76,7 +76,10 @@ const Versions = ({ kind, path, entries, newest, search, now, etag, more, reload
     if (compared !== undefined && compared !== chosen) query.set('with', String(compared));
     put(`/console/items${path}${query.size === 0 ? '' : `?${query}`}`);
   };
-  useKeys({ j: () => show(Math.max(version - 1, 1)), k: () => show(Math.min(version + 1, newest)) });
+  useActions([
+    { says: 'Earlier version', keys: 'j', to: () => show(Math.max(version - 1, 1)) },
+    { says: 'Later version', keys: 'k', to: () => show(Math.min(version + 1, newest)) },
+  ]);
   return html`
     <${Slider} entries=${entries} version=${version} choose=${show} />
     <div class="beside">

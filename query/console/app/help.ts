@@ -1,0 +1,18 @@
+import { type Action, actionsHere } from './actions.ts';
+import { Dialog } from './dialog.ts';
+import { html } from './html.ts';
+
+const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];
+
+/** The keys that work on this page, from the table by which they work. */
+export const Help = ({ close }: { readonly close: () => void }) => html`<${Dialog} title="Keys" close=${close} class="help">
+  <dl class="keys">${[...actionsHere(), ...ALWAYS].map(
+    ({ says, keys }) => keys !== undefined && html`<div><dt>${says}</dt><dd><${Keys} keys=${keys} /></dd></div>`,
+  )}</dl>
+  <div class="tools"><button type="button" onClick=${close}>Close</button></div>
+<//>`;
+
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+export const Keys = ({ keys }: { readonly keys: string }) =>
+  html`<span class="combination">${keys.split(' ').map((key) => html`<kbd>${IS_APPLE ? key.replace('Control+', '⌘ ') : key.replace('Control+', 'Ctrl ')}</kbd>`)}</span>`;

@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console-keys.test.ts is skipped, because ${missing}.`);
+
+const TEST_MS = scaled(180_000);
+
+describe.skipIf(missing !== undefined)('the console by keys alone', () => {
+  const open = new AsyncDisposableStack();
+  let installation: Installation;
+  let page: Page;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const people = await openPeople(installation);
+    const author = await people.signUp('Ada');
+    for (const title of ['On looms', 'On engines'])
+      await restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
+    const chromium = await launchChromium();
+    open.defer(() => chromium.close());
+    page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
+    page.setDefaultTimeout(scaled(60_000));
+    await page.goto(`${installation.url}/console`);
+    await page.getByLabel('E-mail address').fill(author.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading('Data');
+  }, TEST_MS);
+  afterAll(() => open.disposeAsync());
+
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const keys = async (...all: readonly string[]) => {
+    for (const key of all) await page.keyboard.press(key);
+  };
+  const look = async (name: string) => {
+    await picture(page, `console-keys-${name}`);
+    await expectFitting(page);
+    await expectAccessible(page);
+  };
+
+  test('g and a letter lead to a section', { timeout: TEST_MS }, async () => {
+    await keys('g', 'a');
+    await heading('Articles');
+    await keys('g', 'd');
+    await heading('Data');
+  });
+
+  test('the question mark lists the keys, and Escape closes them', { timeout: TEST_MS }, async () => {
+    await keys('g', 'a');
+    await page.getByRole('link', { name: 'New article' }).waitFor();
+    await keys('?');
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.waitFor();
+    expect(await help.locator('dt').allTextContents()).toEqual(
+      expect.arrayContaining(['Data', 'Articles', 'Search', 'Next item', 'New article', 'Close what is open']),
+    );
+    await look('help');
+    await keys('Escape');
+    await help.waitFor({ state: 'detached' });
+  });
+
+  test('the slash leads to the search of a page, or to the palette', { timeout: TEST_MS }, async () => {
+    await keys('/');
+    expect(await page.evaluate('document.activeElement.type')).toBe('search');
+    await keys('Tab', 'g');
+    await page.evaluate('document.activeElement.blur()');
+    await keys('g', 'd');
+    await heading('Data');
+    await keys('/');
+    await page.getByRole('dialog', { name: 'Go to, or do' }).waitFor();
+    await keys('Escape');
+  });
+
+  test('the palette finds sections, items and what can be done with them', { timeout: TEST_MS }, async () => {
+    await keys('Control+k');
+    await page.keyboard.type('looms');
+    await page.getByRole('option', { name: /^On looms/ }).waitFor();
+    await look('palette');
+    await keys('Enter');
+    await heading('On looms');
+    await page.getByRole('button', { name: 'Publish' }).waitFor();
+    await keys('Control+k');
+    await page.keyboard.type('publish');
+    await page.getByRole('option', { name: 'Publish' }).waitFor();
+    await keys('Enter');
+    await page.getByRole('button', { name: 'Unpublish' }).waitFor();
+    await keys('Control+k');
+    await page.keyboard.type('delete');
+    await keys('Enter');
+    await page.getByRole('dialog', { name: 'Delete “On looms”?' }).waitFor();
+    await keys('Escape');
+    await keys('Control+k');
+    await page.keyboard.type('user');
+    await keys('ArrowDown', 'ArrowUp', 'Enter');
+    await heading('Users');
+    await until(
+      () => page.getByRole('dialog').count(),
+      (count) => count === 0,
+    );
+  });
+});
