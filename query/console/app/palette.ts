@@ -1,9 +1,11 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { DomainFacts, KindFacts } from '../domain-facts.ts';
 import { type Action, act, actionsHere } from './actions.ts';
 import type { Api } from './api.ts';
 import { useApi } from './asking.ts';
-import { HAL, type Page, pageOfItem, titleOf, useDomain } from './data/domain.ts';
+import { Combobox } from './combobox.ts';
+import { pageOfItem, useDomain } from './data/domain.ts';
+import { findItems } from './data/reference.ts';
 import { Dialog } from './dialog.ts';
 import { plural } from './format.ts';
 import { Keys } from './help.ts';
@@ -19,37 +21,17 @@ const FOUND_MAX = 5;
 /** Finds pages, commands of what is open, and items. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
-  const list = useId();
   const items = useItems(text.trim());
   const choices = [...matching(text), ...items];
-  const chosen = Math.min(at, choices.length - 1);
-  const choose = (choice: Choice | undefined) => {
-    if (choice === undefined) return;
+  const choose = (choice: Choice) => {
     close();
     // Once the dialogue is closed, so that what follows may have the focus.
     setTimeout(() => act(choice));
   };
-  const press = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) setAt((chosen + step + choices.length) % Math.max(choices.length, 1));
-    else if (event.key === 'Enter') choose(choices[chosen]);
-    else return;
-    event.preventDefault();
-  };
-  const write = (event: Event) => {
-    setText((event.currentTarget as HTMLInputElement).value);
-    setAt(0);
-  };
-  useEffect(() => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [list, chosen]);
+  const show = ({ says, of, keys }: Choice) =>
+    html`<bdi>${says}</bdi> ${of && html`<span class="soft">${of}</span>`}${keys && html`<${Keys} keys=${keys} />`}`;
   return html`<${Dialog} title="Go to, or do" close=${close} class="palette">
-    <input type="text" role="combobox" aria-label="Page, command or item" aria-expanded="true" aria-controls=${list}
-      aria-activedescendant=${chosen < 0 ? null : `${list}-${chosen}`} autocomplete="off" spellcheck="false" dir="auto"
-      value=${text} onInput=${write} onKeyDown=${press} />
-    <ul id=${list} role="listbox" aria-label="Found">${choices.map(
-      (choice, index) => html`<li id=${`${list}-${index}`} role="option" aria-selected=${index === chosen} onClick=${() => choose(choice)}>
-        <bdi>${choice.says}</bdi> ${choice.of && html`<span class="soft">${choice.of}</span>`}${choice.keys && html`<${Keys} keys=${choice.keys} />`}</li>`,
-    )}</ul>
+    <${Combobox} text=${text} setText=${setText} choices=${choices} choose=${choose} show=${show} attributes=${{ 'aria-label': 'Page, command or item' }} />
     <p class="soft" role="status">${choices.length === 0 ? 'Nothing found.' : `${plural(choices.length, 'result')}. Arrows choose, Enter opens.`}</p>
   <//>`;
 };
@@ -93,8 +75,7 @@ const search = async (api: Api, { kinds }: DomainFacts, sought: Sought): Promise
 };
 
 /** What may not be searched has nothing to show. */
-const searchKind = async (api: Api, kind: KindFacts, { text, signal }: Sought): Promise<readonly Choice[]> => {
-  const query = new URLSearchParams({ q: text, limit: String(FOUND_MAX) });
-  const { body } = await api.get<Page>(`${kind.list.path}?${query}`, signal, HAL).catch(() => ({ body: undefined }));
-  return (body?._embedded.items ?? []).map((item) => ({ says: titleOf(kind, item), of: kind.title, to: pageOfItem(kind, item.id) }));
+const searchKind = async (api: Api, kind: KindFacts, sought: Sought): Promise<readonly Choice[]> => {
+  const found = await findItems(api, kind, { ...sought, limit: FOUND_MAX });
+  return found.map(({ id, title }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) }));
 };

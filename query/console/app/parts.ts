@@ -38,6 +38,9 @@ export const Whole = <Body>({ asked, show }: { readonly asked: Asked<Body>; read
 
 type Column<Item> = {
   readonly label: string | VNode;
+  /** Of cells that have no head above them, if the label is more than text. */
+  readonly name?: string;
+  readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
   readonly cell: (item: Item) => unknown;
   readonly numeric?: boolean;
   readonly class?: string;
@@ -60,11 +63,11 @@ export const Table = <Item>({
   class: looks = '',
 }: TableOptions<Item>) => html`<table class=${`cards ${looks}`} role="table">
   <caption class="unseen">${caption}</caption>
-  <thead role="rowgroup"><tr role="row">${columns.map(({ label, numeric }) => html`<th role="columnheader" scope="col" class=${numeric ? 'numeric' : ''}>${label}</th>`)}</tr></thead>
+  <thead role="rowgroup"><tr role="row">${columns.map(({ label, numeric, sorted }) => html`<th role="columnheader" scope="col" aria-sort=${sorted ?? null} class=${numeric ? 'numeric' : ''}>${label}</th>`)}</tr></thead>
   <tbody role="rowgroup">
     ${items.map(
       (item) => html`<tr role="row" key=${keyOf(item)}>
-        ${columns.map(({ label, cell, numeric, class: own = '' }) => html`<td role="cell" data-label=${typeof label === 'string' ? label : null} class=${`${own} ${numeric ? 'numeric' : ''}`.trim()}><div>${cell(item)}</div></td>`)}
+        ${columns.map(({ label, name, cell, numeric, class: own = '' }) => html`<td role="cell" data-label=${name ?? (typeof label === 'string' ? label : null)} class=${`${own} ${numeric ? 'numeric' : ''}`.trim()}><div>${cell(item)}</div></td>`)}
       </tr>`,
     )}
   </tbody>

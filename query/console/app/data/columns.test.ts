@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FieldFacts } from '../../domain-facts.ts';
-import { columnsOf, sortText } from './columns.ts';
+import { chosenColumns, columnsOf, sortedBy, sortText } from './columns.ts';
 
 const field = (name: string, type: FieldFacts['type'], more: Partial<FieldFacts> = {}): FieldFacts => ({
   name,
@@ -25,7 +25,24 @@ const FIELDS = [
 
 test('a list has the columns that tell most, without its title, long texts and what all have in common', () => {
   const columns = columnsOf({ fields: FIELDS, label: 'title' }, 'above');
-  expect(columns.map(({ name }) => name)).toEqual(['status', 'owner', 'total', 'made', 'late']);
+  expect(columns.map(({ name }) => name)).toEqual(['status', 'owner', 'total', 'made', 'late', 'updatedAt']);
+});
+
+test('somebody may choose other columns, in the same order', () => {
+  const names = (given: string | null) => chosenColumns({ fields: FIELDS, label: 'title' }, given).map(({ name }) => name);
+  expect(names('createdAt,note,status,body,nothing')).toEqual(['status', 'note', 'createdAt']);
+  expect(names('')).toEqual([]);
+  expect(names(null)).toContain('updatedAt');
+});
+
+test('a head leads to the other order of its column', () => {
+  const sorts = ['-createdAt', 'createdAt', '-made', 'made', 'total'];
+  const of = (name: string, sort: string) => sortedBy(field(name, 'instant'), sorts, sort);
+  expect(of('made', '-createdAt')).toEqual({ state: 'none', next: '-made' });
+  expect(of('made', '-made')).toEqual({ state: 'descending', next: 'made' });
+  expect(of('made', 'made')).toEqual({ state: 'ascending', next: '-made' });
+  expect(of('total', 'total')).toEqual({ state: 'ascending', next: 'total' });
+  expect(of('note', 'made')).toBe(undefined);
 });
 
 test('orders are said in words', () => {

@@ -5,12 +5,40 @@ const COLUMNS_MAX = 5;
 /** What tells the most about an item in a list comes first. */
 const ORDER: readonly FieldFacts['type'][] = ['states', 'ref', 'choice', 'integer', 'date', 'set', 'instant', 'boolean', 'text'];
 
-/** The columns that matter, beside the title: so many as fit, without texts of several lines, and what all of them have in common. */
-export const columnsOf = ({ fields, label }: Pick<KindFacts, 'fields' | 'label'>, common?: string): readonly FieldFacts[] =>
+/** What every item has beside its fields. */
+const CREATED: FieldFacts = { name: 'createdAt', wire: 'createdAt', title: 'Created', type: 'instant' };
+const CHANGED: FieldFacts = { name: 'updatedAt', wire: 'updatedAt', title: 'Changed', type: 'instant' };
+
+type Fields = Pick<KindFacts, 'fields' | 'label'>;
+
+/** What can be a column beside the title: no texts of several lines, and nothing that all have in common. */
+const fitting = ({ fields, label }: Fields, common?: string): readonly FieldFacts[] =>
   fields
     .filter(({ name, type, hasLines }) => name !== label && name !== common && ORDER.includes(type) && !hasLines)
-    .toSorted((one, other) => ORDER.indexOf(one.type) - ORDER.indexOf(other.type))
-    .slice(0, COLUMNS_MAX);
+    .toSorted((one, other) => ORDER.indexOf(one.type) - ORDER.indexOf(other.type));
+
+/** The columns that matter, as many as fit. */
+export const columnsOf = (kind: Fields, common?: string): readonly FieldFacts[] => [
+  ...fitting(kind, common).slice(0, COLUMNS_MAX),
+  CHANGED,
+];
+
+export const choosableOf = (kind: Fields): readonly FieldFacts[] => [...fitting(kind), CREATED, CHANGED];
+
+/** Those that the address names, else those that matter. */
+export const chosenColumns = (kind: Fields, given: string | null): readonly FieldFacts[] =>
+  given === null ? columnsOf(kind) : choosableOf(kind).filter(({ name }) => given.split(',').includes(name));
+
+type Sorted = { readonly state: 'ascending' | 'descending' | 'none'; readonly next: string };
+
+/** How a list is ordered by a column, and the order to which its head leads; nothing if it cannot be. */
+export const sortedBy = ({ name, wire }: FieldFacts, sorts: readonly string[], sort: string | undefined): Sorted | undefined => {
+  const own = sorts.filter((each) => [name, wire].includes(each.replace(/^-/, '')));
+  const at = own.indexOf(sort ?? '');
+  const next = own[(at + 1) % own.length];
+  if (next === undefined) return undefined;
+  return { state: at === -1 ? 'none' : sort?.startsWith('-') ? 'descending' : 'ascending', next };
+};
 
 /** `-publishedAt` is “Published at, latest first”. */
 export const sortText = (sort: string, titleOf: (name: string) => string): string =>

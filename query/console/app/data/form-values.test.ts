@@ -35,6 +35,12 @@ test('a new form has the defaults, and sends what is filled in', () => {
   });
 });
 
+test('what is true, false or left open has three states', () => {
+  const fields = [field('late', 'boolean', { isRequired: false, isNullable: true })];
+  const sent = [{}, { late: null }, { late: true }, { late: false }].map((item) => bodyOf(fields, rawOfAll(fields, item)));
+  expect(sent).toEqual([{ late: null }, { late: null }, { late: true }, { late: false }]);
+});
+
 test('what must be there and is not is left to the server to complain of', () => {
   expect(bodyOf(FIELDS, rawOfAll(FIELDS, undefined))).toEqual({ title: '', note: null, words: [], open: true });
 });

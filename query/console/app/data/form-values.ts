@@ -15,7 +15,7 @@ const rawOf = (field: FormFieldFacts, item: Readonly<Record<string, unknown>> | 
   const { type, name, wire, label } = field;
   const shown = item === undefined ? field.initial : (item[name] ?? item[wire]);
   const value = label !== undefined && typeof shown === 'object' && shown !== null ? (shown as { readonly id: number }).id : shown;
-  if (type === 'boolean') return value === true;
+  if (type === 'boolean' && !field.isNullable) return value === true;
   if (value === undefined || value === null) return '';
   return Array.isArray(value) ? value.join('\n') : String(value);
 };
@@ -33,6 +33,7 @@ const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
       .map((word) => word.trim())
       .filter((word) => word !== '');
   if (raw === '' && isNullable) return null;
+  if (type === 'boolean') return raw === 'true';
   if (raw === '' && (isChosen(field) || type === 'integer' || type === 'date' || !field.isRequired)) return undefined;
   // What is no number is refused by the server, at its field.
   return (type === 'integer' || type === 'ref') && !Number.isNaN(Number(raw)) ? Number(raw) : raw;

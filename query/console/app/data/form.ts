@@ -1,13 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { FieldFacts, FormFieldFacts } from '../../domain-facts.ts';
+import type { FormFieldFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
-import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
-import { HAL, kindNamed, type Page, titleOf, useDomain } from './domain.ts';
 import { errorsOf, type Raw, restOf } from './form-values.ts';
+import { ReferenceControl } from './reference.ts';
 import { wordText } from './value.ts';
 
 type FormOptions = {
@@ -80,7 +79,7 @@ const Field = ({ field, value, error, remark, change }: FieldOptions) => {
   const shared = { id, name: field.wire, 'aria-describedby': described || null, 'aria-invalid': error === undefined ? null : 'true' };
   const parts = html`${hint && html`<small id=${`${id}-hint`} class="soft">${hint}</small>`}
     ${error && html`<small id=${`${id}-error`} class="wrong">${error}</small>`}${remark}`;
-  if (field.type === 'boolean')
+  if (field.type === 'boolean' && !field.isNullable)
     return html`<div class="field"><label class="choice">
       <input type="checkbox" ...${shared} checked=${value === true} onChange=${(event: Event) => change((event.currentTarget as HTMLInputElement).checked)} /><span>${field.title}</span>
     </label>${parts}</div>`;
@@ -108,11 +107,15 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
   const { type, hasLines, values, isRequired, isNullable, schema } = field;
   const onInput = (event: Event) => change(enteredIn(event.currentTarget as HTMLInputElement));
   const all = { ...shared, value, onInput, required: isRequired };
-  if (type === 'ref') return html`<${ReferenceControl} field=${field} all=${all} value=${value} change=${change} />`;
-  if (values !== undefined)
+  if (type === 'ref') {
+    const none = isRequired ? 'Choose …' : isNullable ? 'None' : 'Yourself';
+    return html`<${ReferenceControl} field=${field} attributes=${{ ...shared, required: isRequired }} value=${value} change=${change} none=${none} />`;
+  }
+  const words = type === 'boolean' ? BOOLEANS : values;
+  if (words !== undefined)
     return html`<select ...${all}>
       ${(value === '' || isNullable) && html`<option value="" selected=${value === ''}>${isNullable ? 'None' : 'Choose …'}</option>`}
-      ${values.map((word) => html`<option value=${word} selected=${word === value}>${wordText(word)}</option>`)}
+      ${words.map((word) => html`<option value=${word} selected=${word === value}>${type === 'boolean' ? truthText(word) : wordText(word)}</option>`)}
     </select>`;
   if (hasLines || type === 'set')
     return html`<textarea ...${all} dir="auto" rows=${Math.min(Math.max(value.split('\n').length + 1, type === 'set' ? 3 : 5), 24)} maxlength=${type === 'set' ? undefined : schema.maxLength}></textarea>`;
@@ -123,40 +126,9 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
   return html`<input type=${isMail ? 'email' : 'text'} dir="auto" autocomplete="off" maxlength=${schema.maxLength} ...${all} />`;
 };
 
+/** One that may be left open has three states. */
+export const BOOLEANS = ['true', 'false'];
+export const truthText = (word: string): string => (word === 'true' ? 'Yes' : 'No');
+
 /** Where the browser reads no number or date, it says that there is nothing: the server must not take that for nothing. */
 const enteredIn = ({ value, validity }: HTMLInputElement): string => (validity.badInput ? 'invalid' : value);
-
-const OPTIONS_MAX = 100;
-
-/** What can be referred to, as far as there is a list of it; the newest where there are many. */
-export const useOptions = (
-  field: FieldFacts,
-): { readonly options: readonly { readonly id: string; readonly title: string }[]; readonly isAll: boolean } => {
-  const kind = kindNamed(useDomain(), field.of);
-  const asked = useAsked<Page>(kind?.list.path === undefined ? '/me' : `${kind.list.path}?limit=${OPTIONS_MAX}`, undefined, HAL);
-  // Until they are there, a list is shown that has none.
-  if (asked.body === undefined && asked.problem === undefined) return { options: [], isAll: true };
-  if (kind === undefined || asked.body?._embedded === undefined) return { options: [], isAll: false };
-  const { _embedded, _links } = asked.body;
-  return {
-    options: _embedded.items.map((item) => ({ id: String(item.id), title: titleOf(kind, item) })),
-    isAll: _links.next === undefined,
-  };
-};
-
-type ReferenceControlOptions = Omit<ControlOptions, 'shared'> & { readonly all: Readonly<Record<string, unknown>> };
-
-/** A name out of a list where all of it fits, else a number, with the names of the newest to choose from. */
-const ReferenceControl = ({ field, all, value }: ReferenceControlOptions) => {
-  const { options, isAll } = useOptions(field);
-  const list = useId();
-  if (!isAll)
-    return html`<input type="text" inputmode="numeric" list=${list} autocomplete="off" ...${all} />
-      <datalist id=${list}>${options.map(({ id, title }) => html`<option value=${id}>${title}</option>`)}</datalist>`;
-  const isKnown = value === '' || options.some(({ id }) => id === value);
-  return html`<select ...${all}>
-    ${(value === '' || !field.isRequired) && html`<option value="" selected=${value === ''}>${field.isRequired ? 'Choose …' : field.isNullable ? 'None' : 'Yourself'}</option>`}
-    ${!isKnown && html`<option value=${value} selected>${value}</option>`}
-    ${options.map(({ id, title }) => html`<option value=${id} selected=${id === value}>${title}</option>`)}
-  </select>`;
-};

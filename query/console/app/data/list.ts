@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KindFacts } from '../../domain-facts.ts';
+import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
 import { useAsked } from '../asking.ts';
 import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Heading, Table, Whole } from '../parts.ts';
 import { type Place, put } from '../router.ts';
-import { BriefTime } from '../time.ts';
 import { Bulk } from './bulk.ts';
-import { columnsOf } from './columns.ts';
+import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
 import { HAL, type Item, kindAt, type Link, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { useChanges } from './live.ts';
 import { Narrow, narrowed } from './narrow.ts';
@@ -27,6 +26,7 @@ type KindListOptions = { readonly kind: KindFacts; readonly path: string; readon
 
 const KindList = ({ kind, path, search }: KindListOptions) => {
   const query = new URLSearchParams([...search, ['limit', String(LIMIT)]]);
+  query.delete('columns');
   const asked = useAsked<Page>(`${path}?${query}`, undefined, HAL);
   useChanges(`types=${kind.name}.*`, asked.reload);
   useActions([
@@ -43,7 +43,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   // What is not on the page any more is not chosen either.
   const chosen = asked.body?._embedded.items.filter(({ id }) => picked.has(id)) ?? [];
-  const isNarrowed = [...search.keys()].some((name) => !['sort', 'after', 'before'].includes(name));
+  const isNarrowed = [...search.keys()].some((name) => !['sort', 'columns', 'after', 'before'].includes(name));
   return html`
     <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
     <${Narrow} kind=${kind} search=${search} isNarrowed=${isNarrowed} />
@@ -53,7 +53,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
         items.length === 0
           ? html`<${Nothing} kind=${kind} isNarrowed=${isNarrowed} />`
           : html`<${Bulk} kind=${kind} chosen=${chosen} clear=${() => setPicked(new Set())} reload=${asked.reload} />
-            <${ItemTable} kind=${kind} items=${items} picking=${{ picked, setPicked }} />`
+            <${ItemTable} kind=${kind} items=${items} search=${search} picking=${{ picked, setPicked }} />`
       }
       <${Pager} at=${pageOf(kind)} search=${search} previous=${_links.prev} next=${_links.next} />`} />`;
 };
@@ -79,6 +79,8 @@ type ItemTableOptions = {
   readonly kind: KindFacts;
   readonly items: readonly Item[];
   readonly common?: string | undefined;
+  /** Where the address says what is shown. */
+  readonly search?: URLSearchParams;
   readonly picking?: Picking;
 };
 /** Which items are chosen, to do something with all of them. */
@@ -99,7 +101,7 @@ const pickColumn = (kind: KindFacts, items: readonly Item[], { picked, setPicked
 const LABELLED = ['integer', 'date', 'instant', 'boolean'];
 
 /** Items by what matters of them; the title leads to each. */
-export const ItemTable = ({ kind, items, common, picking }: ItemTableOptions) => html`<${Table}
+export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOptions) => html`<${Table}
   caption=${kind.plural}
   class="items"
   items=${items}
@@ -111,19 +113,28 @@ export const ItemTable = ({ kind, items, common, picking }: ItemTableOptions) =>
       class: 'first',
       cell: (item: Item) => html`<a class="title" href=${pageOfItem(kind, item.id)} dir="auto">${titleOf(kind, item)}</a>`,
     },
-    ...columnsOf(kind, common).map((field) => ({
-      label: field.title,
+    ...(search ? chosenColumns(kind, search.get('columns')) : columnsOf(kind, common)).map((field) => ({
+      ...headOf(kind, search, field),
       numeric: field.type === 'integer',
       class: LABELLED.includes(field.type) ? 'labelled' : '',
       cell: (item: Item) => html`<${Value} field=${field} value=${item[field.name]} links=${item._links} isCell />`,
     })),
-    {
-      label: 'Changed',
-      class: 'labelled',
-      cell: ({ updatedAt }: Item) => typeof updatedAt === 'string' && html`<${BriefTime} at=${updatedAt} />`,
-    },
   ]}
 />`;
+
+/** The head of a column, which orders the list where it can be ordered by it. */
+const headOf = (kind: KindFacts, search: URLSearchParams | undefined, field: FieldFacts) => {
+  const { sorts } = kind.list;
+  const sorted = search && sortedBy(field, sorts, search.get('sort') ?? sorts[0]);
+  if (search === undefined || sorted === undefined) return { label: field.title };
+  const { state, next } = sorted;
+  const arrow = { ascending: '↑', descending: '↓', none: '↕' }[state];
+  return {
+    name: field.title,
+    sorted: state,
+    label: html`<a class="sort" href=${narrowed(kind, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
+  };
+};
 
 type PagerOptions = {
   /** The address of the first page. */

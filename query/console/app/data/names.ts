@@ -23,7 +23,7 @@ const nameOf = (api: Api, kind: KindFacts, id: number): Promise<string | undefin
 };
 
 /** What an item is called of which only the number is known; nothing as long as it is not known. */
-const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined => {
+export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined => {
   const api = useApi();
   const [name, setName] = useState<string>();
   useEffect(() => {

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { html } from '../html.ts';
 import { put } from '../router.ts';
-import { sortText } from './columns.ts';
+import { choosableOf, chosenColumns, columnsOf, sortText } from './columns.ts';
 import { pageOf } from './domain.ts';
-import { useOptions } from './form.ts';
+import { BOOLEANS, truthText } from './form.ts';
+import { ReferenceControl } from './reference.ts';
 import { wordText } from './value.ts';
 
 const SETTLES_MS = 250;
@@ -34,8 +35,29 @@ export const Narrow = ({ kind, search, isNarrowed }: NarrowOptions) => {
         ${sorts.map((each) => html`<option value=${each === sorts[0] ? '' : each} selected=${each === sort}>${sortText(each, nameOfSort)}</option>`)}
       </select></label>`
     }
+    <${Columns} kind=${kind} search=${search} />
     ${isNarrowed && html`<a class="button quiet" href=${pageOf(kind)}>Clear</a>`}
   </search>`;
+};
+
+type ColumnsOptions = Omit<NarrowOptions, 'isNarrowed'>;
+
+/** Which columns a list has, so that the address keeps them. */
+const Columns = ({ kind, search }: ColumnsOptions) => {
+  const usual = columnsOf(kind).map(({ name }) => name);
+  const shown = chosenColumns(kind, search.get('columns')).map(({ name }) => name);
+  const choosable = choosableOf(kind);
+  const toggle = (name: string) => {
+    const next = choosable.map((each) => each.name).filter((each) => (each === name) !== shown.includes(each));
+    const kept = new URLSearchParams(search);
+    kept.delete('columns');
+    if (next.join() !== usual.join()) kept.set('columns', next.join());
+    put(kept.size === 0 ? pageOf(kind) : `${pageOf(kind)}?${kept}`);
+  };
+  return html`<details class="columns"><summary class="button">Columns</summary><div>${choosable.map(
+    ({ name, title }) =>
+      html`<label class="choice"><input type="checkbox" checked=${shown.includes(name)} onChange=${() => toggle(name)} /><span>${title}</span></label>`,
+  )}</div></details>`;
 };
 
 /** What somebody writes stays as they write it, however often the list is drawn; another address may have other words. */
@@ -67,13 +89,16 @@ const Words = ({ value, set }: { readonly value: string; readonly set: (value: s
 type FilterOptions = { readonly field: FieldFacts; readonly value: string; readonly set: (value: string) => void };
 
 const Filter = ({ field, value, set }: FilterOptions) => {
+  const id = useId();
   const onChange = (event: Event) => set((event.currentTarget as HTMLInputElement).value.trim());
-  if (field.type === 'ref') return html`<${ReferenceFilter} field=${field} value=${value} set=${set} />`;
-  const words = field.type === 'boolean' ? ['true', 'false'] : field.values;
+  if (field.type === 'ref')
+    return html`<div class="filter"><label for=${id}>${field.title}</label>
+      <${ReferenceControl} field=${field} value=${value} change=${set} attributes=${{ id }} none="Any" /></div>`;
+  const words = field.type === 'boolean' ? BOOLEANS : field.values;
   if (words === undefined) return html`<${TextFilter} field=${field} value=${value} set=${set} />`;
   return html`<label>${field.title} <select onChange=${onChange}>
     <option value="" selected=${value === ''}>Any</option>
-    ${words.map((word) => html`<option value=${word} selected=${word === value}>${field.type === 'boolean' ? (word === 'true' ? 'Yes' : 'No') : wordText(word)}</option>`)}
+    ${words.map((word) => html`<option value=${word} selected=${word === value}>${field.type === 'boolean' ? truthText(word) : wordText(word)}</option>`)}
   </select></label>`;
 };
 
@@ -81,14 +106,4 @@ const TextFilter = ({ field, value, set }: FilterOptions) => {
   const [text, setText] = useText(value);
   const textOf = ({ currentTarget }: Event) => (currentTarget as HTMLInputElement).value;
   return html`<label>${field.title} <input type="text" dir="auto" spellcheck="false" autocapitalize="off" value=${text} onInput=${(event: Event) => setText(textOf(event))} onChange=${(event: Event) => set(textOf(event).trim())} /></label>`;
-};
-
-const ReferenceFilter = ({ field, value, set }: FilterOptions) => {
-  const { options } = useOptions(field);
-  const isKnown = value === '' || options.some(({ id }) => id === value);
-  return html`<label>${field.title} <select onChange=${(event: Event) => set((event.currentTarget as HTMLSelectElement).value)}>
-    <option value="" selected=${value === ''}>Any</option>
-    ${!isKnown && html`<option value=${value} selected>${value}</option>`}
-    ${options.map(({ id, title }) => html`<option value=${id} selected=${id === value}>${title}</option>`)}
-  </select></label>`;
 };

@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { html } from './html.ts';
+
+type ComboboxOptions<Choice> = {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly choices: readonly Choice[];
+  readonly choose: (choice: Choice) => void;
+  readonly show: (choice: Choice) => VNode | string;
+  /** Of the input. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly isOpen?: boolean;
+};
+
+/** A line to write in, and what is found for it: the arrows go through that, and Enter takes it. */
+export const Combobox = <Choice>({ text, setText, choices, choose, show, attributes, isOpen = true }: ComboboxOptions<Choice>) => {
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const chosen = Math.min(at, choices.length - 1);
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const choice = choices[chosen];
+    if (!isOpen || choice === undefined) return;
+    if (step !== undefined) setAt((chosen + step + choices.length) % choices.length);
+    else if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) choose(choice);
+    else return;
+    event.preventDefault();
+  };
+  const write = (event: Event) => {
+    setText((event.currentTarget as HTMLInputElement).value);
+    setAt(0);
+  };
+  useEffect(() => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [list, chosen]);
+  return html`<input type="text" role="combobox" aria-expanded=${isOpen} aria-controls=${list} aria-autocomplete="list"
+      aria-activedescendant=${isOpen && chosen >= 0 ? `${list}-${chosen}` : null} autocomplete="off" spellcheck="false" dir="auto"
+      ...${attributes} value=${text} onInput=${write} onKeyDown=${press} />
+    <ul id=${list} class="found" role="listbox" aria-label="Found" hidden=${!isOpen || choices.length === 0}>${choices.map(
+      // Pressing it must not take the focus from the line, which would close the list.
+      (choice, index) =>
+        html`<li id=${`${list}-${index}`} role="option" aria-selected=${index === chosen} onMouseDown=${(event: Event) => event.preventDefault()} onClick=${() => choose(choice)}>${show(choice)}</li>`,
+    )}</ul>`;
+};

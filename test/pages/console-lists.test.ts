@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console-lists.test.ts is skipped, because ${missing}.`);
+
+const TEST_MS = scaled(180_000);
+/** More than a list of options has. */
+const USERS = 101;
+
+describe.skipIf(missing !== undefined)('lists of the console', () => {
+  const open = new AsyncDisposableStack();
+  let installation: Installation;
+  let page: Page;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const { administrator, signUp } = await openPeople(installation);
+    const ask = restClientOf(installation);
+    const author = await signUp('Ada');
+    for (const title of ['First', 'Second']) {
+      const body = { title, body: 'One', publish: true };
+      await ask('POST', '/articles', { token: author.token, body });
+    }
+    for (let count = 1; count <= USERS; count += 1)
+      await ask('POST', '/users', { token: administrator.token, body: { name: `Somebody ${count}` } });
+    const chromium = await launchChromium();
+    open.defer(() => chromium.close());
+    page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
+    page.setDefaultTimeout(scaled(60_000));
+    await page.goto(`${installation.url}/console`);
+    await page.getByLabel('E-mail address').fill(author.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
+  }, TEST_MS);
+  afterAll(() => open.disposeAsync());
+
+  const show = async (address: string) => {
+    await page.goto(`${installation.url}/console/data/${address}`);
+    await page.getByRole('link', { name: 'First' }).waitFor();
+  };
+  const hasAddress = (end: string) =>
+    until(
+      () => page.url(),
+      (url) => url.endsWith(end),
+    );
+  const look = async (name: string) => {
+    await picture(page, `console-lists-${name}`);
+    await expectFitting(page);
+    await expectAccessible(page);
+  };
+
+  test('the head of a column orders the list, and says so', { timeout: TEST_MS }, async () => {
+    await show('articles');
+    const head = page.getByRole('columnheader', { name: 'Published at' });
+    expect(await head.getAttribute('aria-sort')).toBe('none');
+    await head.getByRole('link').click();
+    await hasAddress('?sort=-publishedAt');
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await head.getByRole('link').click();
+    await hasAddress('?sort=publishedAt');
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await until(
+      () => page.locator('a.title').allTextContents(),
+      (titles) => titles.join() === 'First,Second',
+    );
+    expect(await page.getByRole('columnheader', { name: 'Status' }).getAttribute('aria-sort')).toBe(null);
+    await page.goBack();
+    await hasAddress('?sort=-publishedAt');
+  });
+
+  test('columns are chosen, and kept by the address', { timeout: TEST_MS }, async () => {
+    await show('articles');
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Created' }).check();
+    await page.getByRole('checkbox', { name: 'Tags' }).uncheck();
+    await look('columns');
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Tags' }).count()).toBe(0);
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Tags' }).count()).toBe(0);
+  });
+
+  test('what is too much for a list of options is searched for', { timeout: TEST_MS }, async () => {
+    await show('articles');
+    const author = page.getByRole('combobox', { name: 'Author' });
+    await author.click();
+    await page.getByRole('option').first().waitFor();
+    await author.fill('ada');
+    await page.getByRole('option', { name: 'Ada', exact: true }).waitFor();
+    await look('reference');
+    await author.press('Enter');
+    await page.getByRole('link', { name: 'First' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('author')).toMatch(/^\d+$/);
+    await until(
+      () => author.inputValue(),
+      (name) => name === 'Ada',
+    );
+    await author.fill('');
+    await until(
+      () => new URL(page.url()).search,
+      (search) => search === '',
+    );
+  });
+});
