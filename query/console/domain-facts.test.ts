@@ -58,3 +58,17 @@ test('the items of a list have commands of their own, by the links that they say
     ['removeItem', 'remove-item'],
   ]);
 });
+
+test('views are told with their key, their numbers, and who may read them', () => {
+  const [spending] = domainFacts(expenses).views;
+  expect(spending).toMatchObject({ path: 'spending', title: 'Spending', sorts: ['-team', 'team', '-paid', 'paid'] });
+  expect(spending?.fields.map(({ name, type }) => [name, type])).toEqual([
+    ['team', 'ref'],
+    ['budget', 'integer'],
+    ['waiting', 'integer'],
+    ['approved', 'integer'],
+    ['paid', 'integer'],
+  ]);
+  expect(spending?.filters.map(({ name, of }) => [name, of])).toEqual([['team', 'team']]);
+  expect(spending?.readers).toEqual(['approver', 'accountant', 'admin']);
+});

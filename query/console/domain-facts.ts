@@ -1,19 +1,21 @@
 // Over 200 lines, because it is one document: its types, and how each part of it follows from the declaration.
 import * as z from 'zod';
+import { operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { capital, kebab, spaced, targetOf, wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import type { CommandInfo, CommandKind, Domain, Kind, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
+import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
 import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**
  * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands. It says nothing that
  * `/openapi.json` keeps from anybody; what a caller may do is told by the links of items.
  */
-export type DomainFacts = { readonly name: string; readonly kinds: readonly KindFacts[] };
+export type DomainFacts = { readonly name: string; readonly kinds: readonly KindFacts[]; readonly views: readonly ViewFacts[] };
 
 export type KindFacts = {
   readonly name: string;
@@ -88,6 +90,20 @@ export type CommandFacts = {
 
 export type UploadFacts = { readonly field: string; readonly title: string; readonly rel: string };
 
+/** Numbers and latest values by a key. */
+export type ViewFacts = {
+  readonly name: string;
+  readonly path: string;
+  readonly title: string;
+  readonly says?: string | undefined;
+  /** Of rows, the key first. */
+  readonly fields: readonly FieldFacts[];
+  readonly filters: readonly FieldFacts[];
+  readonly sorts: readonly string[];
+  /** The roles that may read some of its rows. */
+  readonly readers: readonly string[];
+};
+
 /** How its lists can be narrowed and ordered. */
 type ListingFacts = {
   /** Where all of them are; without it they are listed under their parents alone. */
@@ -100,6 +116,7 @@ type ListingFacts = {
 export const domainFacts = (domain: Domain): DomainFacts => ({
   name: domain.name,
   kinds: Object.values(domain.kinds).map((kind) => kindFacts(domain, kind)),
+  views: domain.views.map((view) => viewFacts(domain, view)),
 });
 
 const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
@@ -217,6 +234,20 @@ const formFacts = (domain: Domain, kind: Kind, command: CommandInfo): readonly F
     };
   });
 };
+
+const viewFacts = (domain: Domain, view: ViewInfo): ViewFacts => ({
+  name: view.name,
+  path: view.path,
+  title: titleOf(view.name),
+  says: view.says,
+  fields: Object.entries(fieldsOfView(view)).map(([name, def]) => shownFacts(domain, undefined, name, def)),
+  filters: Object.entries(view.key).map(([name, def]) => ({ ...fieldFacts(name, def), wire: name, label: labelOf(domain, def) })),
+  sorts: sortsOfView(view).flatMap((name) => [`-${name}`, name]),
+  readers: readersOf(rightsOf(domain).get(operationOf(view.asked, 'read'))),
+});
+
+const readersOf = (right: Right | undefined): readonly string[] =>
+  [...(right?.byRole ?? [])].flatMap(([role, reach]) => (reach.size === 0 ? [] : [role]));
 
 /** What the operation of the list takes beside the page. */
 const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {

@@ -97,4 +97,18 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Articles' }).click();
     await page.getByRole('link', { name: 'On engines' }).waitFor();
   });
+
+  test('without live updates a page says so, and looks again by itself', { timeout: TEST_MS }, async () => {
+    const add = (title: string) => restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
+    await context.route(/\/events\?/, (route) => route.abort());
+    await page.goto(`${installation.url}/console/data/articles`);
+    await page.getByText('not live', { exact: true }).waitFor();
+    await add('While it was cut off');
+    await page.getByRole('link', { name: 'While it was cut off' }).waitFor();
+    await look('not-live');
+    await context.unrouteAll();
+    await page.getByText('not live', { exact: true }).waitFor({ state: 'detached' });
+    await add('At once');
+    await page.getByRole('link', { name: 'At once' }).waitFor();
+  });
 });

@@ -13,6 +13,7 @@ test.each([
   ['/console/data/articles/8001/new/comments', 'dataNewUnder', { kind: 'articles', id: '8001', child: 'comments' }],
   ['/console/data/claims/1/list/items/add', 'dataAdd', { kind: 'claims', id: '1', list: 'items' }],
   ['/console/data/claims/1/list/items/2', 'dataListed', { kind: 'claims', id: '1', list: 'items', item: '2' }],
+  ['/console/views/spending', 'dataView', { view: 'spending' }],
   ['/console/items/articles/8001', 'item', { kind: 'articles', id: '8001' }],
   ['/console/webhooks/5001/deliveries/0199a1b2', 'delivery', { id: '5001', delivery: '0199a1b2' }],
   ['/console/clients/new', 'newClient', {}],

@@ -11,6 +11,7 @@ const PATHS = {
   dataNewUnder: '/console/data/:kind/:id/new/:child',
   dataAdd: '/console/data/:kind/:id/list/:list/add',
   dataListed: '/console/data/:kind/:id/list/:list/:item',
+  dataView: '/console/views/:view',
   item: '/console/items/:kind/:id',
   webhooks: '/console/webhooks',
   webhook: '/console/webhooks/:id',

@@ -14,10 +14,12 @@ import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataUnder } from './data/under.ts';
+import { DataRows, pageOfView, viewsFor } from './data/view.ts';
 import { Feed } from './feed/feed.ts';
 import { Help, Keys } from './help.ts';
 import { html } from './html.ts';
 import { ItemPage } from './item/item.ts';
+import { NotLive } from './live.ts';
 import { OrderPage } from './operations/order.ts';
 import { Orders } from './operations/orders.ts';
 import { Parked } from './operations/parked.ts';
@@ -45,6 +47,7 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
   dataNewUnder: [DataNewUnder, 'data'],
   dataAdd: [DataAdd, 'data'],
   dataListed: [DataListed, 'data'],
+  dataView: [DataRows, 'data'],
   item: [ItemPage, 'data'],
   webhooks: [Webhooks, 'webhooks'],
   webhook: [WebhookPage, 'webhooks'],
@@ -85,13 +88,14 @@ const Frame = ({ session }: { readonly session: Session }) => {
     <a class="skip" href="#main">Skip to the content</a>
     <header>
       <p class="brand">Annals <span>Console</span></p>
+      <${NotLive} />
       ${me && html`<${Overlays} />`}
       <div class="who">
         ${me && html`<span class="name">${me.name}</span>`}
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
       </div>
     </header>
-    ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind}` : section} isAdmin=${isAdmin} />`}
+    ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind ?? place.parameters.view}` : section} me=${me} />`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
       ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
@@ -128,11 +132,15 @@ const focusSearch = (): boolean => {
   return input !== null;
 };
 
-type SectionsOptions = { readonly section: string | undefined; readonly isAdmin: boolean };
+type SectionsOptions = { readonly section: string | undefined; readonly me: Me };
 
-const Sections = ({ section, isAdmin }: SectionsOptions) => {
-  const { kinds } = useDomain();
-  const data = kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const);
+const Sections = ({ section, me }: SectionsOptions) => {
+  const { kinds, views } = useDomain();
+  const isAdmin = me.role === 'admin';
+  const data: readonly Section[] = [
+    ...kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
+    ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
+  ];
   const installation = isAdmin ? SECTIONS : [];
   const all = [DATA, ...installation, ...data];
   const letters = lettersOf(all.map(([, label]) => label));

@@ -6,6 +6,7 @@ import type { Api } from '../api.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { Changes } from '../item/changes.ts';
+import { useChanges } from '../live.ts';
 import { Heading, Whole } from '../parts.ts';
 import { ApiProblem } from '../problem.ts';
 import { go, type Place } from '../router.ts';
@@ -13,7 +14,6 @@ import { Time } from '../time.ts';
 import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { Form } from './form.ts';
 import { bodyOf, changesOf, fieldsToFill, meet, type Raw, rawOfAll } from './form-values.ts';
-import { useChanges } from './live.ts';
 import { Doer } from './names.ts';
 import { NotThere } from './not-there.ts';
 

@@ -4,11 +4,13 @@ import { exampleOf, kinds } from '../kinds.ts';
 import { pathOfSubject } from '../names.ts';
 import { Heading } from '../parts.ts';
 import { go } from '../router.ts';
-import { pageOf, useDomain } from './domain.ts';
+import { pageOf, useDomain, useMe } from './domain.ts';
+import { pageOfView, viewsFor } from './view.ts';
 
 /** What there is: a list of each kind, and a way to one item by its number. */
 export const DataHome = () => {
   const domain = useDomain();
+  const views = viewsFor(domain.views, useMe());
   return html`
     <${Heading} title="Data" />
     <ul class="kinds">${domain.kinds
@@ -17,6 +19,13 @@ export const DataHome = () => {
         (kind) =>
           html`<li><a href=${pageOf(kind)}><strong>${kind.plural}</strong></a>${kind.says && html`<span class="soft">${kind.says}</span>`}</li>`,
       )}</ul>
+    ${
+      views.length > 0 &&
+      html`<h2>Views</h2><ul class="kinds">${views.map(
+        (view) =>
+          html`<li><a href=${pageOfView(view)}><strong>${view.title}</strong></a>${view.says && html`<span class="soft">${view.says}</span>`}</li>`,
+      )}</ul>`
+    }
     <${ByNumber} />`;
 };
 

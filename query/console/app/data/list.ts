@@ -4,13 +4,13 @@ import { useActions } from '../actions.ts';
 import { useAsked } from '../asking.ts';
 import { plural } from '../format.ts';
 import { html } from '../html.ts';
+import { useChanges } from '../live.ts';
 import { Heading, Table, Whole } from '../parts.ts';
 import { type Place, put } from '../router.ts';
 import { Bulk } from './bulk.ts';
 import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
 import { HAL, type Item, kindAt, type Link, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
-import { useChanges } from './live.ts';
-import { Narrow, narrowed } from './narrow.ts';
+import { Columns, Narrow, narrowed } from './narrow.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
 
@@ -38,7 +38,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
   // Whoever has turned back to the beginning sees what is new there.
   useEffect(() => {
-    if (isFirst) put(narrowed(kind, search, 'before', ''));
+    if (isFirst) put(narrowed(pageOf(kind), search, 'before', ''));
   }, [isFirst, kind, search]);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   // What is not on the page any more is not chosen either.
@@ -46,7 +46,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const isNarrowed = [...search.keys()].some((name) => !['sort', 'columns', 'after', 'before'].includes(name));
   return html`
     <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
-    <${Narrow} kind=${kind} search=${search} isNarrowed=${isNarrowed} />
+    <${Narrow} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${Columns} kind=${kind} search=${search} /><//>
     <${Whole} asked=${asked} show=${({ _embedded: { items }, _links }: Page) => html`
       <p class="unseen" role="status">${plural(items.length, 'item')} shown.</p>
       ${
@@ -114,7 +114,7 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
       cell: (item: Item) => html`<a class="title" href=${pageOfItem(kind, item.id)} dir="auto">${titleOf(kind, item)}</a>`,
     },
     ...(search ? chosenColumns(kind, search.get('columns')) : columnsOf(kind, common)).map((field) => ({
-      ...headOf(kind, search, field),
+      ...(search ? headOf(field, { at: pageOf(kind), search, sorts: kind.list.sorts }) : { label: field.title }),
       numeric: field.type === 'integer',
       class: LABELLED.includes(field.type) ? 'labelled' : '',
       cell: (item: Item) => html`<${Value} field=${field} value=${item[field.name]} links=${item._links} isCell />`,
@@ -122,17 +122,18 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
   ]}
 />`;
 
-/** The head of a column, which orders the list where it can be ordered by it. */
-const headOf = (kind: KindFacts, search: URLSearchParams | undefined, field: FieldFacts) => {
-  const { sorts } = kind.list;
-  const sorted = search && sortedBy(field, sorts, search.get('sort') ?? sorts[0]);
-  if (search === undefined || sorted === undefined) return { label: field.title };
+type Ordered = { readonly at: string; readonly search: URLSearchParams; readonly sorts: readonly string[] };
+
+/** The head of a column, which orders the list if it can be ordered by it. */
+export const headOf = (field: FieldFacts, { at, search, sorts }: Ordered) => {
+  const sorted = sortedBy(field, sorts, search.get('sort') ?? sorts[0]);
+  if (sorted === undefined) return { label: field.title };
   const { state, next } = sorted;
   const arrow = { ascending: '↑', descending: '↓', none: '↕' }[state];
   return {
     name: field.title,
     sorted: state,
-    label: html`<a class="sort" href=${narrowed(kind, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
+    label: html`<a class="sort" href=${narrowed(at, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
   };
 };
 

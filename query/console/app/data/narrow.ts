@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { html } from '../html.ts';
@@ -11,20 +12,27 @@ import { wordText } from './value.ts';
 const SETTLES_MS = 250;
 
 /** With another value of one thing, from the first page on. */
-export const narrowed = (kind: KindFacts, search: URLSearchParams, name: string, value: string): string => {
+export const narrowed = (at: string, search: URLSearchParams, name: string, value: string): string => {
   const kept = new URLSearchParams([...search].filter(([each]) => ![name, 'after', 'before'].includes(each)));
   if (value !== '') kept.set(name, value);
   const query = kept.toString();
-  return query === '' ? pageOf(kind) : `${pageOf(kind)}?${query}`;
+  return query === '' ? at : `${at}?${query}`;
 };
 
-type NarrowOptions = { readonly kind: KindFacts; readonly search: URLSearchParams; readonly isNarrowed: boolean };
+type NarrowOptions = {
+  /** The address of the whole list. */
+  readonly at: string;
+  readonly search: URLSearchParams;
+  readonly isNarrowed: boolean;
+  readonly fields: readonly FieldFacts[];
+  readonly list: Pick<KindFacts['list'], 'filters' | 'sorts'> & { readonly hasSearch?: boolean };
+  readonly children?: ComponentChildren;
+};
 
 /** What a list can be searched for, narrowed and ordered by: all of it stands in the address. */
-export const Narrow = ({ kind, search, isNarrowed }: NarrowOptions) => {
-  const { hasSearch, filters, sorts } = kind.list;
-  const set = (name: string) => (value: string) => put(narrowed(kind, search, name, value));
-  const nameOfSort = (name: string) => kind.fields.find((field) => field.name === name)?.title ?? wordText(name);
+export const Narrow = ({ at, search, isNarrowed, fields, list: { hasSearch, filters, sorts }, children }: NarrowOptions) => {
+  const set = (name: string) => (value: string) => put(narrowed(at, search, name, value));
+  const nameOfSort = (name: string) => fields.find((field) => field.name === name)?.title ?? wordText(name);
   const sort = search.get('sort') ?? sorts[0];
   return html`<search class="filters">
     ${hasSearch && html`<${Words} value=${search.get('q') ?? ''} set=${set('q')} />`}
@@ -35,15 +43,16 @@ export const Narrow = ({ kind, search, isNarrowed }: NarrowOptions) => {
         ${sorts.map((each) => html`<option value=${each === sorts[0] ? '' : each} selected=${each === sort}>${sortText(each, nameOfSort)}</option>`)}
       </select></label>`
     }
-    <${Columns} kind=${kind} search=${search} />
-    ${isNarrowed && html`<a class="button quiet" href=${pageOf(kind)}>Clear</a>`}
+    ${children}
+    ${isNarrowed && html`<a class="button quiet" href=${at}>Clear</a>`}
   </search>`;
 };
 
-type ColumnsOptions = Omit<NarrowOptions, 'isNarrowed'>;
+type ColumnsOptions = { readonly kind: KindFacts; readonly search: URLSearchParams };
 
 /** Which columns a list has, so that the address keeps them. */
-const Columns = ({ kind, search }: ColumnsOptions) => {
+export const Columns = ({ kind, search }: ColumnsOptions) => {
+  const [isOpen, setOpen] = useState(false);
   const usual = columnsOf(kind).map(({ name }) => name);
   const shown = chosenColumns(kind, search.get('columns')).map(({ name }) => name);
   const choosable = choosableOf(kind);
@@ -54,10 +63,16 @@ const Columns = ({ kind, search }: ColumnsOptions) => {
     if (next.join() !== usual.join()) kept.set('columns', next.join());
     put(kept.size === 0 ? pageOf(kind) : `${pageOf(kind)}?${kept}`);
   };
-  return html`<details class="columns"><summary class="button">Columns</summary><div>${choosable.map(
-    ({ name, title }) =>
-      html`<label class="choice"><input type="checkbox" checked=${shown.includes(name)} onChange=${() => toggle(name)} /><span>${title}</span></label>`,
-  )}</div></details>`;
+  return html`<details class="columns" onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
+    <summary class="button">Columns</summary>
+    ${
+      isOpen &&
+      html`<div class="choosable">${choosable.map(
+        ({ name, title }) =>
+          html`<label class="choice"><input type="checkbox" checked=${shown.includes(name)} onChange=${() => toggle(name)} /><span>${title}</span></label>`,
+      )}</div>`
+    }
+  </details>`;
 };
 
 /** What somebody writes stays as they write it, however often the list is drawn; another address may have other words. */

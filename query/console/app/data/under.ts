@@ -1,10 +1,10 @@
 import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
+import { useChanges } from '../live.ts';
 import { Heading, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { HAL, kindAt, type Page, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { ItemTable, Pager } from './list.ts';
-import { useChanges } from './live.ts';
 import { NotThere } from './not-there.ts';
 
 const LIMIT = 25;

@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useApi, useEvery } from './asking.ts';
+import { type Event, follow } from './feed/follow.ts';
+import { html } from './html.ts';
+import { Badge } from './parts.ts';
+
+/** Whatever comes within it is one change. */
+const GATHERED_MS = 400;
+/** A stream that is opened takes a moment. */
+const CUT_OFF_AFTER_MS = 3_000;
+const POLL_EVERY_MS = 10_000;
+
+/** Calls back when something has happened that the query finds, and whenever something may have been missed. */
+export const useChanges = (query: string | undefined, onChange: (event?: Event) => void): void =>
+  useStream(query && `/events?${query}`, onChange);
+
+/** Calls back for what a stream tells; as long as it is cut off, every so often. */
+export const useStream = (path: string | undefined, onChange: (event?: Event) => void): void => {
+  const api = useApi();
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  const [isCutOff, setCutOff] = useState(false);
+  useEffect(() => {
+    if (path === undefined) return;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let last: Event | undefined;
+    let isLive = false;
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const tell = (event?: Event) => {
+      last = event ?? last;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        latest.current(last);
+      }, GATHERED_MS);
+    };
+    const onState = (state: unknown) => {
+      const wasLive = isLive;
+      isLive = state === 'live';
+      if (!isLive) {
+        silence ??= setTimeout(() => setCutOff(true), CUT_OFF_AFTER_MS);
+        return;
+      }
+      clearTimeout(silence);
+      silence = undefined;
+      setCutOff(false);
+      if (!wasLive) tell();
+    };
+    void follow(api, { path, signal: leaving.signal, onEvent: tell, onState, startsLive: true });
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+      clearTimeout(silence);
+      setCutOff(false);
+    };
+  }, [api, path]);
+  const poll = useCallback(() => latest.current(), []);
+  useEvery(isCutOff ? POLL_EVERY_MS : undefined, poll);
+  useEffect(() => {
+    if (!isCutOff) return;
+    cutOff.dispatchEvent(new CustomEvent('change', { detail: 1 }));
+    return () => void cutOff.dispatchEvent(new CustomEvent('change', { detail: -1 }));
+  }, [isCutOff]);
+};
+
+/** How many streams of the page are cut off. */
+const cutOff = new EventTarget();
+
+/** Says so while what is shown may be some seconds old. */
+export const NotLive = () => {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const take = (event: globalThis.Event) => setCount((before) => before + (event as CustomEvent<number>).detail);
+    cutOff.addEventListener('change', take);
+    return () => cutOff.removeEventListener('change', take);
+  }, []);
+  return html`<span role="status">${
+    count > 0 &&
+    html`<span title="The connection for live updates is cut off. Until it is there again, this page looks every ten seconds."><${Badge} tone="warn">not live<//></span>`
+  }</span>`;
+};
