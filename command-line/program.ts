@@ -40,11 +40,16 @@ import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
+import { deliveriesList, deliveriesShow } from './webhooks/deliveries.ts';
+import { deliveriesResend, deliveriesResendFailed } from './webhooks/resend.ts';
+import { webhooksDisable, webhooksEnable, webhooksList, webhooksShow, webhooksTest } from './webhooks/webhooks.ts';
 
 const GROUPS: readonly Group[] = [
   ['Begin', [demo, open, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
   ['Installation', [status, doctor, bench]],
-  ['Events and webhooks', [events, eventsShow]],
+  ['Events', [events, eventsShow]],
+  ['Webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest]],
+  ['Deliveries', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed]],
   ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
   ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],

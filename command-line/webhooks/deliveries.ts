@@ -1,0 +1,165 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';
+import { plural } from '../../query/console/app/format.ts';
+import { cellOf, columns } from '../columns.ts';
+import { type Command, type Given, numberOf } from '../command.ts';
+import { type Paint, paintOf } from '../paint.ts';
+import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
+import { UsageError } from '../usage-error.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 100_000;
+const PAGE = 100;
+const ATTEMPTS_MAX = 50;
+const STATES = ['due', 'delivered', 'dead', 'withheld', 'failed'] as const;
+
+/** Of those that choose webhooks and times. */
+export const SPAN_OPTIONS = {
+  webhook: { type: 'string', placeholder: '<id>', description: 'Only of this webhook.' },
+  since: { type: 'string', placeholder: TIME_PLACEHOLDER, description: `Only what was planned then or later: ${TIME_FORMS}.` },
+  until: { type: 'string', placeholder: TIME_PLACEHOLDER, description: 'Only what was planned before; given alike.' },
+} as const satisfies Command['options'];
+
+export const deliveriesList: Command = {
+  name: 'deliveries list',
+  summary: 'Searches deliveries of all webhooks, the latest first.',
+  positionals: [],
+  options: {
+    state: {
+      type: 'string',
+      placeholder: '<state>',
+      description: `Only those that are ${STATES.join(', ')}; failed are dead ones and those that are retried.`,
+    },
+    type: { type: 'string', placeholder: '<type>', description: 'Only of this type of event.' },
+    subject: { type: 'string', placeholder: '<item>', description: 'Only of events of this item, such as {kind}-42.' },
+    event: { type: 'string', placeholder: '<id>', description: 'Only of this event; the id is also the webhook-id that receivers see.' },
+    ...SPAN_OPTIONS,
+    limit: { type: 'string', placeholder: '<number>', description: `At most so many (${LIMIT}).` },
+    ...REMOTE_OPTIONS,
+  },
+  examples: [
+    'deliveries list --state failed --since yesterday',
+    'deliveries list --subject {kind}-42',
+    'deliveries list --webhook 6001 --limit 1000 --json',
+  ],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT;
+      const query = { ...searchOf(given), limit: Math.min(limit, PAGE) };
+      const found = await remote.list<FoundDelivery>('/deliveries', query).take(limit);
+      await printAll(found, given, terminal);
+    }),
+};
+
+const one = ({ values }: Given, option: string): string | undefined => values.get(option)?.at(-1);
+
+const searchOf = (given: Given) => {
+  const state = one(given, 'state');
+  if (state !== undefined && !STATES.some((known) => known === state))
+    throw new UsageError(`--state must be one of ${STATES.join(', ')}, and is “${state}”`);
+  return { state, type: one(given, 'type'), subject: one(given, 'subject'), eventId: one(given, 'event'), ...spanOf(given) };
+};
+
+/** What `SPAN_OPTIONS` say. */
+export const spanOf = (given: Given) => ({
+  webhookId: numberOf(given, 'webhook', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  since: timeOf(given, 'since'),
+  until: timeOf(given, 'until'),
+});
+
+const printAll = async (found: readonly FoundDelivery[], { flags }: Given, terminal: Terminal): Promise<void> => {
+  if (flags.has('json')) {
+    for (const delivery of found) await terminal.write(JSON.stringify(delivery));
+    return;
+  }
+  const paint = paintOf(terminal);
+  const rows = found.map(({ id, webhookId, state, type, subject, attempts, createdAt, ...delivery }) => [
+    createdAt,
+    paint(TONES[state], state),
+    String(webhookId),
+    cellOf(type),
+    cellOf(subject),
+    attempts,
+    outcomeOf(delivery),
+    id,
+  ]);
+  const lines = rows.length === 0 ? [] : columns(['Planned', 'State', 'Webhook', 'Type', 'Item', 'Tries', 'Last answer', 'ID'], rows);
+  for (const line of lines) await terminal.write(line);
+  terminal.complain(plural(found.length, 'delivery', 'deliveries'));
+};
+
+const TONES = { due: 'warn', delivered: 'good', dead: 'bad', withheld: 'soft' } as const;
+
+const outcomeOf = ({ lastStatus, lastError }: Pick<Delivery, 'lastStatus' | 'lastError'>): string =>
+  cellOf([...(lastStatus === null ? [] : [String(lastStatus)]), ...(lastError === null ? [] : [lastError])].join(' ') || '–');
+
+export const deliveriesShow: Command = {
+  name: 'deliveries show',
+  summary: 'Shows a delivery with its attempts: what was sent, and what was answered.',
+  positionals: ['<id>'],
+  options: { webhook: SPAN_OPTIONS.webhook, ...REMOTE_OPTIONS },
+  examples: ['deliveries show 01985f3e-…', 'deliveries show 01985f3e-… --webhook 6001 --json'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const paint = paintOf(terminal);
+      for (const delivery of await findDeliveries(remote, given)) {
+        const attempts = await remote.list<Attempt>(`${pathOf(delivery)}/attempts`, { limit: PAGE }).take(ATTEMPTS_MAX);
+        const lines = given.flags.has('json') ? [JSON.stringify({ ...delivery, attempts })] : deliveryLines(delivery, attempts, paint);
+        for (const line of lines) await terminal.write(line);
+      }
+    }),
+};
+
+export const pathOf = ({ webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>): string => `/webhooks/${webhookId}/deliveries/${id}`;
+
+/** One event may have been delivered to several webhooks by the same id. */
+export const findDeliveries = async (remote: Remote, given: Given): Promise<readonly FoundDelivery[]> => {
+  const {
+    positionals: [id = ''],
+  } = given;
+  if (!/^[0-9a-f-]{36}$/i.test(id)) throw new UsageError(`<id> must be that of a delivery, as “deliveries list” prints it, and is “${id}”`);
+  const { webhookId } = spanOf(given);
+  const found = await remote.list<FoundDelivery>('/deliveries', { eventId: id, webhookId, limit: PAGE }).take(PAGE);
+  if (found.length === 0) throw new StartRefused(`There is no delivery ${id}; they are kept for WEBHOOK_KEEP_DAYS.`);
+  return found;
+};
+
+const LABEL_WIDTH = 14;
+
+const deliveryLines = (delivery: FoundDelivery, attempts: readonly Attempt[], paint: Paint): readonly string[] => {
+  const { id, webhookId, url, state, type, subject, createdAt, deliveredAt, nextAt } = delivery;
+  const row = (label: string, text: string): string =>
+    `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
+  return [
+    `${paint('strong', `Delivery ${id}`)} ${paint(TONES[state], state)}`,
+    row('Webhook', `${webhookId}, ${url}`),
+    row('Event', `${type} of ${subject}`),
+    row('Planned', createdAt),
+    ...(deliveredAt === null ? [] : [row('Delivered', deliveredAt)]),
+    ...(nextAt === null ? [] : [row('Next attempt', nextAt)]),
+    ...attempts.flatMap((attempt) => attemptLines(attempt, paint)),
+  ];
+};
+
+const ANSWER_CHARACTERS_MAX = 500;
+
+const attemptLines = ({ number, at, durationMs, status, error, requestHeaders, answer }: Attempt, paint: Paint): readonly string[] => {
+  const isWell = error === null;
+  const outcome = [...(status === null ? [] : [`status ${status}`]), ...(error === null ? [] : [error])].join(', ');
+  return [
+    '',
+    `${paint('strong', `Attempt ${number}`)} at ${at}, ${Math.round(durationMs)} ms: ${paint(isWell ? 'good' : 'bad', cellOf(outcome, ANSWER_CHARACTERS_MAX))}`,
+    ...headerLines('>', requestHeaders),
+    ...(answer === null
+      ? []
+      : [
+          ...headerLines('<', answer.headers),
+          ...(answer.text === undefined || answer.text === '' ? [] : [`  ${cellOf(answer.text, ANSWER_CHARACTERS_MAX)}`]),
+        ]),
+  ];
+};
+
+const headerLines = (sign: string, headers: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(headers).map(([name, value]) => `  ${sign} ${cellOf(`${name}: ${value}`, ANSWER_CHARACTERS_MAX)}`);

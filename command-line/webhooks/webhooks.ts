@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
+import { plural } from '../../query/console/app/format.ts';
+import { cellOf, columns } from '../columns.ts';
+import { type Command, type Given, numberOf } from '../command.ts';
+import { type Paint, paintOf } from '../paint.ts';
+import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { healthLines, healthWord, isFailing } from './health.ts';
+
+const LISTED_MAX = 10_000;
+const PAGE = 100;
+
+export const webhooksList: Command = {
+  name: 'webhooks list',
+  summary: 'Lists webhooks with their health, those that fail first.',
+  positionals: [],
+  options: {
+    failing: { type: 'boolean', description: 'Only those whose last attempt failed.' },
+    disabled: { type: 'boolean', description: 'Only those that are disabled.' },
+    owner: { type: 'string', placeholder: '<id>', description: 'Only those of this user.' },
+    ...REMOTE_OPTIONS,
+  },
+  examples: ['webhooks list', 'webhooks list --failing', 'webhooks list --owner 7001 --json'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const owner = numberOf(given, 'owner', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+      const query = { limit: PAGE, owner, enabled: given.flags.has('disabled') ? 'false' : undefined };
+      const all = await remote.list<Webhook>('/webhooks', query).take(LISTED_MAX);
+      const shown = all.filter((webhook) => !given.flags.has('failing') || isFailing(webhook));
+      await printAll(
+        shown.toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one))),
+        given,
+        terminal,
+      );
+    }),
+};
+
+const printAll = async (webhooks: readonly Webhook[], { flags }: Given, terminal: Terminal): Promise<void> => {
+  if (flags.has('json')) {
+    for (const webhook of webhooks) await terminal.write(JSON.stringify(webhook));
+    return;
+  }
+  const paint = paintOf(terminal);
+  const rows = webhooks.map((webhook) => [
+    String(webhook.id),
+    ...healthCells(webhook, paint),
+    cellOf(webhook.url),
+    cellOf(webhook.description ?? ''),
+  ]);
+  const lines = webhooks.length === 0 ? [] : columns(['ID', 'Health', 'Due', 'Dead', 'URL', 'Description'], rows);
+  for (const line of lines) await terminal.write(line);
+  terminal.complain(plural(webhooks.length, 'webhook'));
+};
+
+const healthCells = (webhook: Webhook, paint: Paint): readonly (string | number)[] => {
+  const { tone, word } = healthWord(webhook);
+  return [paint(tone, word), webhook.health?.backlog.due ?? 0, webhook.health?.backlog.dead ?? 0];
+};
+
+export const webhooksShow: Command = {
+  name: 'webhooks show',
+  summary: 'Shows a webhook: what it is sent, and how its deliveries go.',
+  positionals: ['<id>'],
+  options: REMOTE_OPTIONS,
+  examples: ['webhooks show 6001', 'webhooks show 6001 --json'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const webhook = await remote.get<Webhook>(pathOf(given));
+      const lines = given.flags.has('json') ? [JSON.stringify(webhook)] : webhookLines(webhook, paintOf(terminal));
+      for (const line of lines) await terminal.write(line);
+    }),
+};
+
+const LABEL_WIDTH = 16;
+
+const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
+  const { id, url, description, ownerId, eventTypes, payload, ordered, limits, createdAt, withheld = [] } = webhook;
+  const { tone, word } = healthWord(webhook);
+  const row = (label: string, text: string): string =>
+    `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
+  return [
+    `${paint('strong', `Webhook ${id}`)} ${paint(tone, word)}`,
+    row('URL', url),
+    ...(description === null ? [] : [row('Description', description)]),
+    row('Owner', `user ${ownerId}, since ${createdAt}`),
+    row('Events', `${eventTypes.join(', ')}; ${payload === 'full' ? 'with data' : 'ids alone'}${ordered ? ', in order' : ''}`),
+    row('Limits', `${limits.ratePerSecond} a second, ${limits.concurrency} at once`),
+    ...withheld.map(({ eventType, reason }) => row('Withheld', `${eventType}: ${reason}`)),
+    ...healthLines(webhook).map(([label, text]) => row(label, text)),
+  ];
+};
+
+const switching = (does: 'enable' | 'disable', done: string): Command => ({
+  name: `webhooks ${does}`,
+  summary:
+    does === 'enable' ? 'Enables a webhook: changes are sent again.' : 'Disables a webhook: no changes are sent until it is enabled.',
+  positionals: ['<id>'],
+  options: REMOTE_OPTIONS,
+  examples: [`webhooks ${does} 6001`],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const answer = await remote.write('POST', `${pathOf(given)}/${does}`);
+      const text = await answer.text();
+      await terminal.write(given.flags.has('json') ? text : `Webhook ${given.positionals[0]} is ${done}.`);
+    }),
+});
+
+export const webhooksEnable = switching('enable', 'enabled');
+export const webhooksDisable = switching('disable', 'disabled');
+
+const TEST_WAIT_MS = 30_000;
+const LOOK_EVERY_MS = 300;
+
+export const webhooksTest: Command = {
+  name: 'webhooks test',
+  summary: 'Sends a test event to a webhook, and waits for its answer. Exit code 1 if it does not arrive.',
+  positionals: ['<id>'],
+  options: REMOTE_OPTIONS,
+  examples: ['webhooks test 6001'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const answer = await remote.write('POST', `${pathOf(given)}/test`);
+      await answer.body?.cancel();
+      const location = new URL(answer.headers.get('Location') ?? '/', remote.url).pathname;
+      const delivery = await firstOutcome(remote, location, terminal.signal);
+      if (given.flags.has('json')) await terminal.write(JSON.stringify(delivery));
+      if (delivery?.state === 'delivered') {
+        if (!given.flags.has('json')) await terminal.write(`The test event arrived: status ${delivery.lastStatus}.`);
+        return;
+      }
+      const why =
+        delivery === undefined || delivery.attempts === 0
+          ? 'it was not sent yet: is a dispatcher running, and the webhook enabled?'
+          : whyNot(delivery);
+      throw new StartRefused(`The test event did not arrive: ${why}`);
+    }),
+};
+
+const whyNot = ({ lastError, lastStatus }: Delivery): string => cellOf(lastError ?? `status ${lastStatus}`, Number.POSITIVE_INFINITY);
+
+/** Of its first attempt, or as far as it is when nobody waits any more. */
+const firstOutcome = async (remote: Remote, path: string, signal: AbortSignal): Promise<Delivery | undefined> => {
+  const untilMs = performance.now() + TEST_WAIT_MS;
+  for (;;) {
+    const delivery = await remote.get<Delivery>(path);
+    if (delivery.attempts > 0 || delivery.state !== 'due' || performance.now() > untilMs || signal.aborted) return delivery;
+    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+};
+
+const pathOf = ({ positionals: [id = ''] }: Given): string => {
+  if (!/^\d{1,16}$/.test(id)) throw new UsageError(`<id> must be the number of a webhook, and is “${id}”`);
+  return `/webhooks/${id}`;
+};

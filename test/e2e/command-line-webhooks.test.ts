@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { callLine } from '../engines/call-line.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+/** An operator at a terminal finds out why webhooks do not arrive, and has them sent again. */
+const open = new AsyncDisposableStack();
+let installation: Installation;
+let sink: WebhookSink;
+let ask: RestClient;
+let ada: Person;
+let webhookId: number;
+beforeAll(async () => {
+  sink = open.use(await startWebhookSink());
+  installation = open.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0' } }));
+  ask = restClientOf(installation);
+  ada = await (await openPeople(installation)).signUp('Ada');
+  const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'], description: 'The shop' };
+  webhookId = ((await ask('POST', '/webhooks', { token: ada.token, body })).body as { id: number }).id;
+});
+afterAll(() => open.disposeAsync());
+
+const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const call = (...args: readonly string[]) => callLine(installation.settings, [...args, ...access()]);
+const listed = async <Item>(...args: readonly string[]): Promise<readonly Item[]> => {
+  const { exit, lines } = await call(...args, '--json');
+  expect(exit).toBe(0);
+  return lines.map((line) => JSON.parse(line));
+};
+
+type Listed = { readonly id: string; readonly state: string; readonly subject: string };
+
+const draft = async (title: string): Promise<string> => {
+  const { body } = await ask('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } });
+  return `article-${(body as { id: number }).id}`;
+};
+
+/** A delivery that has failed for good, because its receiver says that it cannot. */
+const makeDead = async (title: string): Promise<Listed> => {
+  sink.behave((_received, response) => void response.writeHead(500).end('the shop is closed'));
+  const subject = await draft(title);
+  const [dead] = await until(
+    () => listed<Listed>('deliveries', 'list', '--subject', subject, '--state', 'dead'),
+    (found) => found.length === 1,
+    60_000,
+  );
+  sink.behave((_received, response) => void response.writeHead(204).end());
+  return dead as Listed;
+};
+
+const arrives = (subject: string) =>
+  until(
+    () => listed<Listed>('deliveries', 'list', '--subject', subject),
+    ([delivery]) => delivery?.state === 'delivered',
+    60_000,
+  );
+
+test('a test event arrives, and a webhook that is disabled is enabled again', async () => {
+  expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({ exit: 0, lines: [`Webhook ${webhookId} is disabled.`] });
+  await until(
+    () => listed<{ id: number }>('webhooks', 'list', '--disabled'),
+    (webhooks) => webhooks.some(({ id }) => id === webhookId),
+  );
+  expect(await call('webhooks', 'enable', String(webhookId))).toMatchObject({ exit: 0, lines: [`Webhook ${webhookId} is enabled.`] });
+  const tested = await until(
+    () => call('webhooks', 'test', String(webhookId)),
+    ({ exit }) => exit === 0,
+    60_000,
+  );
+  expect(tested.lines).toEqual(['The test event arrived: status 204.']);
+});
+
+test('a webhook is shown with its health, also in the list', async () => {
+  await until(
+    () => call('webhooks', 'show', String(webhookId)),
+    ({ lines }) => lines[0] === `Webhook ${webhookId} healthy`,
+  );
+  const { lines } = await call('webhooks', 'list');
+  expect(lines[0]).toMatch(/^ID +Health +Due +Dead +URL +Description$/);
+  expect(lines.find((line) => line.startsWith(`${webhookId} `))).toMatch(/healthy +0 +\d+ +http:\S+\/hook +The shop$/);
+});
+
+test('why a delivery failed is found by the item, with what was sent and answered', async () => {
+  const dead = await makeDead('On looms');
+  const { lines } = await call('deliveries', 'list', '--subject', dead.subject);
+  expect(lines[1]).toMatch(new RegExp(` dead +${webhookId} +article\\.drafted +${dead.subject} +2 +500 +${dead.id}$`));
+  const shown = (await call('deliveries', 'show', dead.id)).lines.join('\n');
+  expect(shown).toContain(`Delivery ${dead.id} dead`);
+  expect(shown).toMatch(/^Attempt 1 at \S+, \d+ ms: status 500/m);
+  expect(shown).toContain(`  > webhook-id: ${dead.id}`);
+  expect(shown).toContain('  the shop is closed');
+  expect(shown).not.toMatch(/whsec_/);
+});
+
+test('one delivery is sent again', async () => {
+  const dead = await makeDead('On cards');
+  expect(await call('deliveries', 'resend', dead.id)).toMatchObject({
+    exit: 0,
+    lines: [`${dead.id} is sent again to webhook ${webhookId}, ${sink.url}/hook.`],
+  });
+  await arrives(dead.subject);
+});
+
+test('all that failed in a time are sent again, after a yes', async () => {
+  const dead = await makeDead('On numbers');
+  const asked = await call('deliveries', 'resend-failed', '--since', '1h');
+  expect(asked).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/^Send \d+ failed deliver(?:y|ies) of 1 webhook again\? Say --yes\.$/),
+  });
+  const earlier = await call('deliveries', 'resend-failed', '--until', '1d', '--yes');
+  expect(earlier).toMatchObject({ exit: 0, lines: [], complaint: 'There are no failed deliveries.' });
+  const done = await call('deliveries', 'resend-failed', '--since', '1h', '--yes');
+  expect(done).toMatchObject({
+    exit: 0,
+    lines: [expect.stringMatching(new RegExp(`^\\d+ deliver(?:y is|ies are) sent again to webhook ${webhookId}, `))],
+  });
+  await arrives(dead.subject);
+});
+
+test('a test event that is refused is told by the exit code', async () => {
+  sink.behave((_received, response) => void response.writeHead(503).end());
+  const refused = await call('webhooks', 'test', String(webhookId));
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('The test event did not arrive: ') });
+});
+
+test.each([
+  [['webhooks', 'show', 'x'], 64, '<id> must be the number of a webhook'],
+  [['webhooks', 'show', '7'], 1, 'webhook_not_found'],
+  [['deliveries', 'list', '--state', 'lost'], 64, '--state must be one of'],
+  [['deliveries', 'show', '01985f3e-0000-7000-8000-000000000000'], 1, 'There is no delivery'],
+])('%j is refused', async (args, exit, complaint) => {
+  expect(await call(...args)).toMatchObject({ exit, complaint: expect.stringContaining(complaint) });
+});
