@@ -34,6 +34,7 @@ export const REJECTIONS = {
   too_many_tokens: 'There are as many personal access tokens as one may have: revoke one first.',
   sign_in_too_old: 'The sign-in is too old for this: sign in again.',
   address_not_confirmed: 'Confirm the e-mail address of the account first, at /account/confirm.',
+  account_of_administrator: 'The account of an administrator cannot be deactivated: give them another role first.',
   id_taken: 'The id is in use.',
   version_mismatch: 'The item has changed since the version that the request names.',
   patch_not_applicable: 'The patch does not fit the item.',

@@ -7,7 +7,7 @@ import type { Role } from '#shared/events/fields.ts';
 export type Person = {
   readonly userId: UserId;
   readonly role: Role;
-  readonly status: 'active' | 'deleted';
+  readonly status: 'active' | 'deactivated' | 'deleted';
   /** Of the person's stream: what is said here is as of then. */
   readonly version: Version;
 };
@@ -26,9 +26,12 @@ export type PersonChange = {
   readonly leastRole: Role;
 };
 
+/** What a row says, as `Person` has it. */
+export const PERSON_STATUS = `case when status = 'active' and deactivated_at is not null then 'deactivated' else status end as status`;
+
 export const selectPersonByEmail = async (database: Queryable, emailHash: string): Promise<Person | undefined> => {
   const { rows } = await database.query<Person>(
-    `select user_id as "userId", role, status, version from auth.person where email_hash = $1 and status = 'active'`,
+    `select user_id as "userId", role, ${PERSON_STATUS}, version from auth.person where email_hash = $1 and status = 'active'`,
     [emailHash],
   );
   return rows[0];
@@ -37,7 +40,7 @@ export const selectPersonByEmail = async (database: Queryable, emailHash: string
 /** Asked for with every token, so it is planned once. */
 const BY_ID = {
   name: 'auth-persons-by-id',
-  text: `select user_id as "userId", role, status, version from auth.person where user_id = any($1::bigint[])`,
+  text: `select user_id as "userId", role, ${PERSON_STATUS}, version from auth.person where user_id = any($1::bigint[])`,
 };
 
 export const selectPersonsById = async (database: Queryable, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Person>> => {
@@ -78,6 +81,24 @@ export const writePerson = async (connection: Connection, { userId, version, ema
      where held.version <= $5 and held.status = 'active'`,
     [userId, emailHash ?? null, role ?? null, emailHash !== undefined, version, leastRole],
   );
+};
+
+/** Answers whether it changed anything: a deleted person and an administrator stay as they are. */
+export const deactivatePerson = async (database: Queryable, userId: UserId): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    `update auth.person set deactivated_at = now()
+     where user_id = $1 and status = 'active' and role <> 'admin' and deactivated_at is null`,
+    [userId],
+  );
+  return rowCount === 1;
+};
+
+export const reactivatePerson = async (database: Queryable, userId: UserId): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    `update auth.person set deactivated_at = null where user_id = $1 and status = 'active' and deactivated_at is not null`,
+    [userId],
+  );
+  return rowCount === 1;
 };
 
 /** Until the end of the transaction nobody else adds anything of which a person has only so many. */

@@ -75,7 +75,9 @@ const signIn = async (dependencies: SignInDependencies, request: Request, respon
   const missing = missingIn({ email, password: form.password });
   if (missing !== undefined) return again(missing, 422);
 
-  const person = await dependencies.persons.byEmail(email);
+  const found = await dependencies.persons.byEmail(email);
+  // A deactivated account is refused as a wrong password is.
+  const person = found?.status === 'active' ? found : undefined;
   const device = dependencies.devices.of(request, person?.userId);
   const tried = { account: emailHash(email), address: clientAddress(request), device };
   const admitted = await limits.admit(tried);

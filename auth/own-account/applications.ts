@@ -12,6 +12,7 @@ import type { AllowedClient } from '../storage/grants.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { endApplications } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
+import { circumstancesOf } from './visitor.ts';
 
 type Dependencies = Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'>;
 
@@ -27,7 +28,7 @@ export const applications = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const { client } = fieldsOf(End, visitor.request);
-    await endApplications(dependencies, visitor, ({ clientId }) => clientId === client);
+    await endApplications(dependencies, { userId: visitor.userId, by: circumstancesOf(visitor) }, ({ clientId }) => clientId === client);
     goTo(visitor, PATHS.applications, 'ended');
   },
 });

@@ -1,6 +1,6 @@
 import type { Provider } from 'oidc-provider';
 import type { Pool } from '#shared/database/pool.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import { createGrantEnder } from '../storage/end-grants.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { OpenSession, Sessions } from '../storage/sessions.ts';
@@ -26,19 +26,21 @@ export const endSessions = async (
   return ended.length;
 };
 
-/** Ends what applications may do for the visitor, with the tokens that they have; each grant is told of in the visitor's name. */
+type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
+
+/** Ends what applications may do for somebody, with the tokens that they have; each grant is told of in the name of who ends it. */
 export const endApplications = async (
-  { pool, record, readAllowedClients }: EndDependencies,
-  visitor: Visitor,
+  { pool, record, readAllowedClients }: Omit<EndDependencies, 'sessions'>,
+  { userId, by }: Ending,
   isMeant: (client: AllowedClient) => boolean,
 ): Promise<void> => {
   const { endGrant } = createGrantEnder({
     pool,
     async onEnded({ grantId, clientId }) {
-      await record({ type: 'grant.revoked', data: { grantId, userId: visitor.userId, clientId } }, circumstancesOf(visitor));
+      await record({ type: 'grant.revoked', data: { grantId, userId, clientId } }, by);
     },
   });
-  const meant = (await readAllowedClients(visitor.userId)).filter(isMeant);
+  const meant = (await readAllowedClients(userId)).filter(isMeant);
   for (const grantId of meant.flatMap(({ grantIds }) => grantIds)) await endGrant(grantId);
 };
 

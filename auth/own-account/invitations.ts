@@ -24,7 +24,7 @@ const formOf = (domain: Dependencies['domain']) =>
   ]);
 
 /** Mail that others get. */
-const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
+export const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
 
 export const invitationLink = (issuerUrl: string, link: string): string => `${issuerUrl}${INVITED_PATH}?link=${link}`;
 

@@ -91,7 +91,7 @@ const change = async (
   await record({ type: 'account.password_changed', data: { userId, by: 'password' } }, circumstancesOf(visitor));
   if (everywhere) {
     await endSessions(dependencies, visitor, ({ uid }) => uid !== sessionUid);
-    await endApplications(dependencies, visitor, () => true);
+    await endApplications(dependencies, { userId, by: circumstancesOf(visitor) }, () => true);
     await dependencies.ownTokens.revoke(userId, 'all', circumstancesOf(visitor));
   }
   await renewSession(provider, visitor);

@@ -105,7 +105,7 @@ const ask = async (dependencies: Dependencies, request: Request, response: Respo
 /** To the address that the account has, whatever was typed: another spelling of it may be somebody else's. */
 const messageFor = async ({ persons, readProfile, resets, issuerUrl }: Dependencies, typed: string, requestId: string) => {
   const person = await persons.byEmail(typed);
-  if (person === undefined) return undefined;
+  if (person?.status !== 'active') return undefined;
   const { name, email } = await readProfile(person.userId);
   if (email === undefined) return undefined;
   const link = await resets.make(person.userId, { actor: 'anonymous', client: null, requestId });

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { createInvitations } from '../invitations/invitations.ts';
+import { managedAccountRoutes } from '../managed-accounts/routes.ts';
 import { createPasswordResets } from '../password-reset/password-reset.ts';
 import { speakAsIssuer } from '../provider/speak-as-issuer.ts';
 import { readAllowedClients } from '../storage/grants.ts';
@@ -31,6 +32,7 @@ export const ownAccountRoutes = (given: Given): Router => {
   };
   const pages: readonly AccountPage[] = PAGES.map((page) => page(dependencies));
   return Router()
+    .use(managedAccountRoutes(dependencies))
     .use('/account', speakAsIssuer(dependencies.issuerUrl))
     .use(signedInRoutes(), resetRoutes(dependencies), invitedRoutes(dependencies), erasedRoutes(dependencies))
     .use(pages.map((page) => routesOf(dependencies, page)));

@@ -28,7 +28,7 @@ export const selectPasskeysOf = async (database: Queryable, userId: UserId): Pro
 /** Of somebody who is there. */
 export const selectPasskeyByCredential = async (database: Queryable, credentialHash: Buffer): Promise<PasskeyRow | undefined> => {
   const { rows } = await database.query<PasskeyRow>(
-    `select ${COLUMNS} from auth.passkey join auth.person using (user_id) where credential_hash = $1 and status = 'active'`,
+    `select ${COLUMNS} from auth.passkey join auth.person using (user_id) where credential_hash = $1 and status = 'active' and deactivated_at is null`,
     [credentialHash],
   );
   return rows[0];

@@ -2,7 +2,7 @@ import type { UserId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
-import type { Person } from '../accounts/person-table.ts';
+import { PERSON_STATUS, type Person } from '../accounts/person-table.ts';
 import { isUserId } from './account.ts';
 
 /** The subject of a token to be issued: the user, if there is one, and the latest revocations of the user and the client. */
@@ -32,7 +32,7 @@ type Row = Pick<Person, 'role' | 'version'> & {
 const selectSubjects = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, TokenSubject>> => {
   const { rows } = await pool.query<Row>({
     name: 'auth-token-subjects',
-    text: `select key, user_id as "userId", role, status, version,
+    text: `select key, user_id as "userId", role, ${PERSON_STATUS}, version,
              (select ${REVOKED_AT} from auth.revoked where kind = 'user' and value = user_id::text) as user,
              (select ${REVOKED_AT} from auth.revoked where kind = 'client' and value = substr(key, strpos(key, ' ') + 1)) as client
            from unnest($1::text[]) key

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
@@ -67,6 +67,13 @@ export const readKindList = (
   });
 };
 
+/** The e-mail address counts only for who may read everybody's. */
+const namedLike = (caller: Caller, text: string, parameters: Parameters): string => {
+  const pattern = parameters.add(`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+  const columns = mayAlways(caller, 'user.read_private') ? ['name', 'email'] : ['name'];
+  return `(${columns.map((column) => `t.${column} ilike ${pattern}`).join(' or ')})`;
+};
+
 type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> & Partial<Pick<Sort, 'isPartial' | 'guard'>>;
 
 const selections = new WeakMap<Source, Selection>();
@@ -99,6 +106,7 @@ export const listRows = async (
     ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
+    ...(source.kind.name === 'user' && asked.q !== undefined ? [namedLike(caller, String(asked.q), parameters)] : []),
     ...filters.flatMap(({ by, def, column, custom, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);
@@ -116,6 +124,7 @@ export const listRows = async (
   });
   // What has no states is one part for everybody.
   const text = all ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}` : selects.join('');
-  const run = filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code') ? runPlannedAnew : runShared;
+  const run =
+    asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code') ? runPlannedAnew : runShared;
   return run<ItemRow>(pool, text, parameters.values);
 };

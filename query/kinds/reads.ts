@@ -39,11 +39,14 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
     return finder;
   };
   const poolOf = (asked: Asked): Promise<Pool> => poolFor({ pool, searches }, asked.q as string | undefined);
+  // Users are looked for by a part of a text, for which there is no index, and nothing that one could not answer.
+  const poolOfKind = (kind: string, asked: Asked): Promise<Pool> | Pool =>
+    kind === 'user' && asked.q !== undefined ? searches.pool : poolOf(asked);
   const listUnder = async (source: Source, { caller, id }: Pick<Reader, 'caller' | 'id'>, asked: Asked): Promise<ListAnswer> => {
     const { kind, parent } = source;
     if (!parent?.target) {
       const create = representationOf(domain, source).creationBy(caller)();
-      return readKindList({ domain, pool: await poolOf(asked), source }, caller, { path: `/${kind.path}`, asked, create });
+      return readKindList({ domain, pool: await poolOfKind(kind.name, asked), source }, caller, { path: `/${kind.path}`, asked, create });
     }
     const above = await find(parent.target.name)(pathId(id), (row) => mayListUnder(domain, source, row, caller));
     return readKindList({ domain, pool: await poolOf(asked), source }, caller, {

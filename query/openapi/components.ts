@@ -132,6 +132,8 @@ const TOKEN: JsonObject = { type: 'string', pattern: '^[\\w-]{1,50}$', examples:
 const IN_PATH: Readonly<Record<string, JsonObject>> = {
   clientId: CLIENT,
   tokenId: TOKEN,
+  sessionId: TOKEN,
+  invitationId: TOKEN,
   deliveryId: UUID,
   replayId: UUID,
   orderId: UUID,

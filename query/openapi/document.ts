@@ -72,7 +72,10 @@ const KERNEL_TAGS = {
     name: 'Clients',
     description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
   },
-  account: { name: 'Account', description: 'Personal access tokens, which the authorization server stores.' },
+  account: {
+    name: 'Account',
+    description: 'Accounts at the authorization server: personal access tokens, sessions, applications and invitations.',
+  },
   'event-types': { name: 'Events' },
   audit: { name: 'Audit', description: 'The proof of the log and the read model.' },
   operations: { name: 'Operations', description: 'System status, parked items, and operator commands.' },

@@ -30,6 +30,9 @@ const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   stream: ['not_parked'],
   clientId: ['client_not_found'],
   tokenId: ['token_not_found'],
+  // What is over already has ended.
+  sessionId: [],
+  invitationId: [],
 };
 
 const absentFor = (parameter: string): readonly ProblemCode[] => {
@@ -71,6 +74,8 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   deleteClient: ['client_built_in'],
   rotateClientSecret: ['client_built_in', 'client_without_secret'],
   createPersonalToken: ['sign_in_too_old', 'address_not_confirmed', 'too_many_tokens'],
+  deactivateAccount: ['account_of_administrator'],
+  invite: ['email_taken'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 

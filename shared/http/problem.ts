@@ -51,6 +51,7 @@ const REJECTION_STATUS = {
   too_many_tokens: 409,
   sign_in_too_old: 401,
   address_not_confirmed: 403,
+  account_of_administrator: 409,
   id_taken: 409,
   version_mismatch: 412,
   patch_not_applicable: 422,

@@ -47,11 +47,17 @@ export const idParameter = z
   .transform(Number)
   .pipe(z.int().positive({ error: 'Must be an id: a positive whole number.' }));
 
-export const search = z
+const searched = z
   .string()
   .min(1)
   .max(SEARCH_CHARACTERS_MAX)
   .refine((value) => value.isWellFormed() && !value.includes('\u0000'), { error: 'Must be well-formed Unicode without U+0000.' })
   // As the index is; the same letter can be written in several ways.
-  .normalize('NFC')
-  .meta({ description: 'Words that must be there; "in quotes" as they stand, -without, this or that.' });
+  .normalize('NFC');
+
+export const search = searched.meta({ description: 'Words that must be there; "in quotes" as they stand, -without, this or that.' });
+
+export const searchOfUsers = searched.meta({
+  description: 'A part of the name; whoever may read all e-mail addresses also finds users by a part of theirs. In any case.',
+  examples: ['ada'],
+});

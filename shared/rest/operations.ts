@@ -14,7 +14,8 @@ import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { HISTORY_OPERATIONS } from './history.ts';
-import { PAGE, sortBy } from './lists.ts';
+import { PAGE, searchOfUsers, sortBy } from './lists.ts';
+import { managedAccountOperations } from './managed-accounts.ts';
 import { isOfLog, type RestOperation } from './operation.ts';
 import { OPERATOR_OPERATIONS } from './operator.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
@@ -35,7 +36,10 @@ const kernelOperationsOf = (domain: Domain) =>
     ...DELIVERY_OPERATIONS,
     ...OPERATOR_OPERATIONS,
   }) as const satisfies Record<string, RestOperation>;
-type AuthOperationId = keyof ReturnType<typeof clientOperations> | keyof ReturnType<typeof personalTokenOperations>;
+type AuthOperationId =
+  | keyof ReturnType<typeof clientOperations>
+  | keyof ReturnType<typeof personalTokenOperations>
+  | keyof ReturnType<typeof managedAccountOperations>;
 export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 export type KernelOperationId = keyof KernelOperations;
 
@@ -59,6 +63,7 @@ const makeOperations = (domain: Domain): Operations => {
     ...kernelOperationsOf(domain),
     ...clientOperations(domain),
     ...personalTokenOperations(domain),
+    ...managedAccountOperations(domain),
     ...eventOperations(catalogueOf(domain)),
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
@@ -90,7 +95,7 @@ export const ofAggregates = (domain: Domain): readonly (readonly [id: string, op
 export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('reads' in operation ? [[id, operation] as const] : []));
 
-const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), at: atOfList });
+const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), q: searchOfUsers.optional(), at: atOfList });
 
 /** The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has the right to it. */
 const userReadsOf = (domain: Domain) => {

@@ -218,6 +218,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'Nobody has shown that the e-mail address of the account belongs to its owner.',
     remedy: 'The user opens `/account/confirm` and follows the link in the mail.',
   },
+  account_of_administrator: {
+    cause: 'The request deactivates an administrator.',
+    remedy: 'Give them another role with `PATCH /users/{userId}` first.',
+  },
   unauthenticated: { cause: 'The request needs a token and has none.', remedy: 'Send `Authorization: Bearer <token>`.' },
   insufficient_scope: { cause: 'The token lacks a scope. `details.scope` names it.', remedy: 'Request a token with this scope.' },
   forbidden: {

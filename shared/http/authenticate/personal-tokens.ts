@@ -127,7 +127,7 @@ const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<Rea
              role, version,
              (select ${REVOKED_AT} from auth.revoked where kind = 'user' and value = user_id::text) as seen
            from auth.personal_token join auth.person using (user_id)
-           where digest = any ($1::bytea[]) and status = 'active'`,
+           where digest = any ($1::bytea[]) and status = 'active' and deactivated_at is null`,
     values: [digests.map((digest) => Buffer.from(digest, 'base64url'))],
   });
   return new Map(rows.map(({ digest, ...row }) => [digest.toString('base64url'), { ...row, digest: digest.toString('base64url') }]));

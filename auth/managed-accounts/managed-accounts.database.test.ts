@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import {
+  type AuthWorld,
+  createAuthWorld,
+  registerClient,
+  registerPerson,
+  type TestPerson,
+  webClient,
+} from '../../test/engines/auth-world.ts';
+import { obtainCode, post } from '../../test/engines/oauth.ts';
+import { until } from '../../testing/until.ts';
+
+const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
+const WITHIN_MS = 3_000;
+
+let world: AuthWorld;
+let site: AuthProcess;
+let clientId: string;
+let admin: string;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  site = await openAuthProcess(world);
+  ({ clientId } = await registerClient(site.auth, { ...webClient, scopes: ['openid', ...SCOPES], firstParty: true }));
+  admin = await tokenOf(await registerPerson(site.auth, 'admin'));
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const tokenOf = async (person: TestPerson): Promise<string> => {
+  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope: SCOPES.join(' ') });
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    client_id: clientId,
+    redirect_uri: webClient.redirectUris[0],
+  };
+  return String((await post(site.auth, '/token', form)).body.access_token);
+};
+
+const ask = async (token: string, method: string, path: string, body?: object) => {
+  const headers = { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }) };
+  const response = await fetch(`${site.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+};
+const accountOf = async ({ userId }: TestPerson) =>
+  (await ask(admin, 'GET', `/account/people/${userId}`)).body as unknown as ManagedAccount;
+
+const somebody = async () => {
+  const person = await registerPerson(site.auth);
+  const session = await tokenOf(person);
+  const wanted = { name: 'Import', scopes: ['read:articles'], expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+  const made = (await ask(session, 'POST', '/account/tokens', wanted)).body;
+  return { person, session, token: String(made.token), path: `/account/people/${person.userId}` };
+};
+const refusedSoon = (token: string) =>
+  until(
+    () => ask(token, 'GET', '/account/tokens'),
+    ({ status }) => status === 401,
+    WITHIN_MS,
+  );
+
+test('an administrator sees how somebody signs in and what acts for them, and nobody else does', async () => {
+  const { person, session, path } = await somebody();
+  expect(await accountOf(person)).toMatchObject({
+    userId: person.userId,
+    status: 'active',
+    hasPassword: true,
+    hasSecondFactor: false,
+    passkeys: 0,
+    sessions: [{ browser: expect.any(String) }],
+    applications: [{ clientId, scopes: expect.arrayContaining(['read:articles']) }],
+    tokens: [{ name: 'Import', lastUsedAt: null }],
+  });
+  expect(await ask(session, 'GET', path)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect(await ask(session, 'POST', `${path}/deactivate`)).toMatchObject({ status: 403 });
+  expect(await ask(admin, 'GET', '/account/people/999999999')).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+  expect(await ask(admin, 'PUT', path)).toMatchObject({ status: 405 });
+});
+
+test('an administrator ends a session, an application and a token of somebody, each alone', async () => {
+  const { person, session, token, path } = await somebody();
+  const { sessions, tokens } = await accountOf(person);
+  expect((await ask(admin, 'DELETE', `${path}/sessions/${sessions[0]?.id}`)).status).toBe(204);
+  expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [{ clientId }], tokens: [{ name: 'Import' }] });
+  expect((await ask(admin, 'DELETE', `${path}/tokens/${tokens[0]?.id}`)).status).toBe(204);
+  await refusedSoon(token);
+  expect((await ask(session, 'GET', '/account/tokens')).status).toBe(200);
+  expect((await ask(admin, 'DELETE', `${path}/applications/${clientId}`)).status).toBe(204);
+  await refusedSoon(session);
+  expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [], tokens: [] });
+  // Once more: it has ended.
+  expect((await ask(admin, 'DELETE', `${path}/tokens/${tokens[0]?.id}`)).status).toBe(204);
+});
+
+describe('a deactivated account', () => {
+  test('is refused with whatever it has, and goes on where it is reactivated', async () => {
+    const { person, session, token, path } = await somebody();
+    expect((await ask(token, 'GET', '/account/tokens')).status).toBe(403);
+    expect((await ask(admin, 'POST', `${path}/deactivate`)).status).toBe(204);
+    for (const each of [session, token]) await refusedSoon(each);
+    await expect(tokenOf(person)).rejects.toThrow();
+    expect(await accountOf(person)).toMatchObject({ status: 'deactivated', sessions: [], tokens: [{ name: 'Import' }] });
+    expect((await ask(admin, 'POST', `${path}/reactivate`)).status).toBe(204);
+    expect((await accountOf(person)).status).toBe('active');
+    expect((await ask(token, 'GET', '/account/tokens')).status).toBe(403);
+    expect(await tokenOf(person)).toMatch(/\./);
+  });
+
+  test('is none of an administrator', async () => {
+    const { userId } = await registerPerson(site.auth, 'admin');
+    const refused = await ask(admin, 'POST', `/account/people/${userId}/deactivate`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'account_of_administrator' } });
+  });
+
+  test('stands in the log, with who did it', async () => {
+    const { person, path } = await somebody();
+    await ask(admin, 'POST', `${path}/deactivate`);
+    await ask(admin, 'POST', `${path}/deactivate`);
+    await ask(admin, 'POST', `${path}/reactivate`);
+    const told: (readonly [string, unknown])[] = [];
+    for await (const page of site.auth.eventLog.read(`account-${person.userId}` as never))
+      told.push(...page.map(({ type, metadata }) => [type, metadata.actor] as const));
+    expect(told.map(([type]) => type)).toEqual(['account.token_created', 'account.deactivated', 'account.reactivated']);
+    expect(told[1]?.[1]).toMatch(/^user:\d+$/);
+    expect(told[1]?.[1]).not.toBe(`user:${person.userId}`);
+  });
+});
+
+test('an administrator invites somebody, and takes it back', async () => {
+  const email = `${randomUUID()}@example.com`;
+  const made = await ask(admin, 'POST', '/account/invitations', { email, role: 'author' });
+  expect(made).toMatchObject({ status: 201, body: { email, role: 'author', link: expect.stringContaining('/account/invited?link=') } });
+  const open = (await ask(admin, 'GET', '/account/invitations')).body as unknown as readonly { id: string; email: string }[];
+  const { id } = open.find((each) => each.email === email) ?? { id: '' };
+  expect((await ask(admin, 'DELETE', `/account/invitations/${id}`)).status).toBe(204);
+  expect((await ask(admin, 'GET', '/account/invitations')).body).not.toContainEqual(expect.objectContaining({ email }));
+  const { person } = await somebody();
+  expect(await ask(admin, 'POST', '/account/invitations', { email: person.email, role: 'author' })).toMatchObject({ status: 409 });
+  expect(await ask(admin, 'POST', '/account/invitations', { email, role: 'king' })).toMatchObject({ status: 422 });
+});

@@ -1,0 +1,161 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { UserId } from '#shared/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { revoke } from '#shared/http/authenticate/revocations.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import { readJsonBody } from '#shared/http/json-body.ts';
+import { parseInput } from '#shared/http/parse-input.ts';
+import { requestIdOf } from '#shared/http/request-context.ts';
+import { authorize } from '#shared/policy.ts';
+import { Rejection } from '#shared/rejection.ts';
+import { invitationForms, managedAccountOperations } from '#shared/rest/managed-accounts.ts';
+import { routeOf } from '#shared/rest/operation.ts';
+import { pathId } from '#shared/rest/path-id.ts';
+import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
+import { waitSeconds } from '../accounts/sign-in-limits.ts';
+import { answerJson, isForPrograms } from '../answer-json.ts';
+import { circumstancesOf } from '../clients/by.ts';
+import { invitationMessage } from '../mail/messages.ts';
+import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
+import { endApplications } from '../own-account/end-access.ts';
+import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
+import { type AccountDependencies, readAccount } from './account.ts';
+
+type Dependencies = AccountDependencies & Pick<OwnAccountDependencies, 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
+
+const BODY_BYTES_MAX = 4_096;
+
+/** The accounts of others, for administrators with the scope `manage:accounts`. */
+export const managedAccountRoutes = (dependencies: Dependencies): Router => {
+  const operations = managedAccountOperations(dependencies.domain);
+  const { getAccount, deactivateAccount, reactivateAccount, listInvitations: list, invite } = operations;
+  const { endSession, endApplication, endTokenOfUser, revokeInvitation } = operations;
+  const { people, invitations } = handlersOf(dependencies);
+  const read = readJsonBody(BODY_BYTES_MAX, Object.keys(invite.body));
+  const forPrograms = Router()
+    .get(routeOf(list), demandManager, invitations.list)
+    .post(routeOf(list), demandManager, ...read, invitations.make)
+    .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
+  const router = Router()
+    .use((request, response, next) => (isForPrograms(request) ? forPrograms(request, response, next) : next()))
+    .get(routeOf(getAccount), demandManager, people.show)
+    .all(routeOf(getAccount), refuseOtherMethods('GET', 'HEAD'));
+  for (const [{ path, method }, handle] of [
+    [deactivateAccount, people.deactivate],
+    [reactivateAccount, people.reactivate],
+    [endSession, people.endSession],
+    [endApplication, people.endApplication],
+    [endTokenOfUser, people.endToken],
+    [revokeInvitation, invitations.revoke],
+  ] as const) {
+    const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    router.all(route, (request, _response, next) => (request.method === method ? next() : next('route')), demandManager, finish(handle));
+    router.all(route, refuseOtherMethods(method));
+  }
+  return router;
+};
+
+const demandManager: RequestHandler = (request, _response, next) => {
+  const answer = authorize(callerOf(request), 'account.manage', {});
+  if (answer !== 'allowed') throw answer;
+  next();
+};
+
+const finish =
+  (handle: Handler): Handler =>
+  async (request, response) => {
+    await handle(request, response);
+    response.status(204).end();
+  };
+
+const byIn = (request: Request<Readonly<Record<string, string>>>) =>
+  circumstancesOf({ caller: callerOf(request), requestId: requestIdOf(request) });
+
+const handlersOf = (dependencies: Dependencies) => ({
+  people: peopleHandlers(dependencies),
+  invitations: invitationHandlers(dependencies),
+});
+
+const peopleHandlers = (dependencies: Dependencies) => {
+  const { pool, persons, sessions, ownTokens, record } = dependencies;
+  /** Somebody who is there. */
+  const personIn = async ({ params: { userId = '' } }: { readonly params: Readonly<Record<string, string>> }): Promise<Person> => {
+    const id = pathId(userId);
+    const person = id === undefined ? undefined : await persons.byId(id as UserId);
+    if (person === undefined) throw new Rejection('user_not_found');
+    if (person.status === 'deleted') throw new Rejection('user_deleted');
+    return person;
+  };
+  const endSessions = async (request: Parameters<Handler>[0], userId: UserId, uid?: string): Promise<void> => {
+    const ended = await sessions.end(userId, (session) => uid === undefined || session.uid === uid);
+    for (const session of ended) await record({ type: 'session.signed_out', data: { sessionId: session.uid, userId } }, byIn(request));
+  };
+  return {
+    show: (async (request, response) => {
+      const account = await readAccount(dependencies, await personIn(request));
+      answerJson(request, response, { text: JSON.stringify(account), version: 0 });
+    }) satisfies Handler,
+    deactivate: (async (request) => {
+      const { userId, role } = await personIn(request);
+      if (role === 'admin') throw new Rejection('account_of_administrator');
+      const isDone = await inTransaction(pool, async (connection) => {
+        if (!(await deactivatePerson(connection, userId))) return false;
+        // In the same transaction, so that no token is issued in between that survives it.
+        await revoke(connection, 'user', String(userId));
+        return true;
+      });
+      if (!isDone) return;
+      await record({ type: 'account.deactivated', data: { userId } }, byIn(request));
+      await endSessions(request, userId);
+    }) satisfies Handler,
+    reactivate: (async (request) => {
+      const { userId } = await personIn(request);
+      if (await reactivatePerson(pool, userId)) await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
+    }) satisfies Handler,
+    endSession: (async (request) => {
+      const { userId } = await personIn(request);
+      await endSessions(request, userId, request.params.sessionId);
+    }) satisfies Handler,
+    endApplication: (async (request) => {
+      const { userId } = await personIn(request);
+      await endApplications(dependencies, { userId, by: byIn(request) }, ({ clientId }) => clientId === request.params.clientId);
+    }) satisfies Handler,
+    endToken: (async (request) => {
+      const { userId } = await personIn(request);
+      await ownTokens.revoke(userId, [request.params.tokenId ?? ''], byIn(request));
+    }) satisfies Handler,
+  };
+};
+
+const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: Dependencies) => {
+  const { NewInvitation } = invitationForms(domain);
+  return {
+    list: (async (request, response) => {
+      const shown = (await invitations.list()).map(({ id, email, role, expiresAt }) => ({
+        id,
+        email,
+        role,
+        expiresAt: expiresAt.toISOString(),
+      }));
+      answerJson(request, response, { text: JSON.stringify(shown), version: 0 });
+    }) satisfies Handler,
+    make: (async (request, response) => {
+      const wanted = parseInput(NewInvitation, request.body);
+      const by = byIn(request);
+      const taken = await attempts.take(PER_INVITER, by.actor);
+      if (!taken.granted) throw new HttpProblem('rate_limited', { headers: { 'Retry-After': String(waitSeconds(taken.waitMs)) } });
+      const made = await invitations.make(wanted, by);
+      if (made === undefined) throw new Rejection('email_taken');
+      const link = invitationLink(issuerUrl, made);
+      post.send(async () => invitationMessage({ to: wanted.email, link }));
+      response.status(201);
+      answerJson(request, response, { text: JSON.stringify({ ...wanted, link: post.isThere ? null : link }), version: 0 });
+    }) satisfies Handler,
+    revoke: (async (request) => {
+      await invitations.revoke(request.params.invitationId ?? '', byIn(request));
+    }) satisfies Handler,
+  };
+};

@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { email, timestamp } from '#kernel/declare/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
+import { id } from './fields.ts';
+import type { RestOperation } from './operation.ts';
+
+const moment = timestamp.nullable();
+const scopes = z.array(z.string());
+
+/** Whether and how somebody can sign in, and what acts for them. */
+const ManagedAccount = z
+  .strictObject({
+    userId: id,
+    status: z.enum(['active', 'deactivated']).meta({ description: 'Nobody signs in to a deactivated account, or acts for it.' }),
+    isConfirmed: z.boolean().meta({ description: 'Whether somebody has shown that they read mail to its address.' }),
+    hasPassword: z.boolean(),
+    hasSecondFactor: z.boolean(),
+    passkeys: z.int().nonnegative().meta({ description: 'How many there are.' }),
+    sessions: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          browser: z.string().nullable(),
+          network: z.string().nullable(),
+          signedInAt: timestamp,
+          lastSeenAt: moment,
+        }),
+      )
+      .meta({ description: 'The browsers in which they are signed in.' }),
+    applications: z
+      .array(z.strictObject({ clientId: z.string(), name: z.string(), scopes, allowedAt: timestamp, lastUsedAt: moment }))
+      .meta({ description: 'What may act for them.' }),
+    tokens: z
+      .array(z.strictObject({ id: z.string(), name: z.string(), scopes, createdAt: timestamp, expiresAt: timestamp, lastUsedAt: moment }))
+      .meta({ description: 'Their personal access tokens.' }),
+  })
+  .meta({ id: 'ManagedAccount' });
+export type ManagedAccount = Readonly<z.infer<typeof ManagedAccount>>;
+
+export const invitationForms = (domain: Domain) => {
+  const role = z.enum(rolesOf(domain));
+  const shown = { id: z.string().meta({ readOnly: true }), email, role, expiresAt: timestamp.meta({ readOnly: true }) };
+  const Invitation = z.strictObject(shown).meta({ id: 'Invitation' });
+  const MadeInvitation = z
+    .strictObject({
+      email,
+      role,
+      link: z
+        .string()
+        .nullable()
+        .meta({ description: 'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.' }),
+    })
+    .meta({ id: 'MadeInvitation' });
+  return { Invitation, MadeInvitation, NewInvitation: z.strictObject({ email, role }).meta({ id: 'NewInvitation' }) };
+};
+
+const right = { right: 'account.manage', role: 'auth' } as const;
+const person = { ...right, path: '/account/people/{userId}' } as const;
+const ending = { ...right, method: 'DELETE', isUnversioned: true } as const;
+const gone = (description: string) => ({ status: 204, description, kind: 'nothing' }) as const;
+
+/** What administrators see of the accounts of others, and do with them. */
+export const managedAccountOperations = (domain: Domain) => {
+  const { Invitation, MadeInvitation, NewInvitation } = invitationForms(domain);
+  return {
+    getAccount: {
+      ...person,
+      method: 'GET',
+      summary: 'The account of a user: whether they can sign in, and what acts for them',
+      answer: { status: 200, description: 'The account.', kind: 'item', schema: ManagedAccount },
+    },
+    deactivateAccount: {
+      ...right,
+      path: '/account/people/{userId}/deactivate',
+      method: 'POST',
+      summary: 'Deactivate an account: its sessions end, and its tokens are refused until it is reactivated',
+      answer: gone('The account is deactivated.'),
+    },
+    reactivateAccount: {
+      ...right,
+      path: '/account/people/{userId}/reactivate',
+      method: 'POST',
+      summary: 'Reactivate an account',
+      answer: gone('The account is active.'),
+    },
+    endSession: {
+      ...ending,
+      path: '/account/people/{userId}/sessions/{sessionId}',
+      summary: 'End a session of a user, if it is open',
+      answer: gone('The session has ended.'),
+    },
+    endApplication: {
+      ...ending,
+      path: '/account/people/{userId}/applications/{clientId}',
+      summary: 'End what an application may do for a user',
+      answer: gone('The application may not act for them any more.'),
+    },
+    endTokenOfUser: {
+      ...ending,
+      path: '/account/people/{userId}/tokens/{tokenId}',
+      summary: 'Revoke a personal access token of a user',
+      answer: gone('The token is revoked.'),
+    },
+    listInvitations: {
+      ...right,
+      path: '/account/invitations',
+      method: 'GET',
+      summary: 'The open invitations, the newest first',
+      answer: { status: 200, description: 'Those that are neither accepted nor taken back.', kind: 'item', schema: z.array(Invitation) },
+    },
+    invite: {
+      ...right,
+      path: '/account/invitations',
+      method: 'POST',
+      summary: 'Invite somebody to create an account with a role',
+      body: { 'application/json': NewInvitation },
+      answer: { status: 201, description: 'The invitation. Another one to this address ends.', kind: 'written', schema: MadeInvitation },
+    },
+    revokeInvitation: {
+      ...ending,
+      path: '/account/invitations/{invitationId}',
+      summary: 'Take back an invitation, if it is open',
+      answer: gone('The invitation is over.'),
+    },
+  } as const satisfies Record<string, RestOperation>;
+};
