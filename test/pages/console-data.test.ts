@@ -301,6 +301,13 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
     await fill('Amount', '12800');
     await press('Save');
     await page.getByRole('cell', { name: '12,800' }).waitFor();
+    await follow('History');
+    const latest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
+    await latest.getByText(/^Item \S+ changed$/).waitFor();
+    expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
+    expect(await latest.locator('.portrait').textContent()).toBe('E');
+    await look('history');
+    await page.goBack();
     await press('Submit');
     await page.getByText('Submitted', { exact: true }).first().waitFor();
     await follow('History');

@@ -21,6 +21,8 @@ const LOOKS = [
   ['desktop', DESKTOP, 'dark'],
   ['phone', PHONE, 'light'],
   ['phone', PHONE, 'dark'],
+  // At twice the size.
+  ['zoomed', { width: 640, height: 425 }, 'light'],
 ] as const;
 
 /** So many comments, claims or reports lead to a page of their own. */

@@ -165,6 +165,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
       await expectStill(page, 0.01);
       await look('overview');
+      await press('6 h');
+      await page.reload();
+      await page.getByRole('button', { name: '6 h', pressed: true }).waitFor();
     });
 
     test('what is parked is tried again, and left out', { timeout: TEST_MS }, async () => {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { nextOf } from './api.ts';
 import { settingsOf } from './clients/settings.ts';
-import { textOf, toneOf } from './item/changes.ts';
+import { listedIn, textOf, toneOf } from './item/changes.ts';
 import { pathOfSubject } from './names.ts';
 import { ApiProblem, adviceOf, factsOf } from './problem.ts';
 import { base64url, challengeOf } from './sign-in.ts';
@@ -33,6 +33,14 @@ test('items that have a history have a page', () => {
 
 test('values of JSON are told as people read them', () => {
   expect([null, 'a', 3, true, ['a', 'b'], { id: 1, name: 'Ada' }].map(textOf)).toEqual(['', 'a', '3', 'true', 'a, b', 'id: 1, name: Ada']);
+});
+
+test('fields of items of lists are told with their item', () => {
+  const amount = { name: 'amount', wire: 'amount', title: 'Amount', type: 'integer' } as const;
+  const list = { name: 'items', path: 'items', title: 'Items', one: 'item', id: 'id', isOrdered: false, fields: [amount], uploads: [] };
+  expect(listedIn({ lists: [list] }, 'items.3.amount')).toEqual({ title: 'Item 3', field: amount });
+  expect(listedIn({ lists: [list] }, 'items.v1.2.amount')).toEqual({ title: 'Item v1.2', field: amount });
+  expect([listedIn({ lists: [list] }, 'limits.concurrency'), listedIn({ lists: [list] }, 'title')]).toEqual([undefined, undefined]);
 });
 
 test('lines of a difference are told apart', () => {

@@ -143,7 +143,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
     ${entries?.length === 0 && html`<p class="soft">There are no events that you may see.</p>`}
     <ol class="latest">${entries?.map(
       (entry) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
-        <br /><span class="soft"><${Doer} actor=${entry.actor} />, <${Time} at=${entry.at} clock short /></span></li>`,
+        <br /><span class="soft"><${Doer} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /></span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };

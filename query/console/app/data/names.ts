@@ -4,38 +4,49 @@ import type { Api } from '../api.ts';
 import { useApi } from '../asking.ts';
 import { html } from '../html.ts';
 import { kindNamed, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
+import { Picture } from './picture.ts';
 
-/** Each name is asked for once, for as long as the page lasts. */
-const known = new WeakMap<Api, Map<string, Promise<string | undefined>>>();
+/** What an item is called, and the address of its picture if it has one. */
+type Face = { readonly name: string; readonly picture?: string | undefined };
 
-const nameOf = (api: Api, kind: KindFacts, id: number): Promise<string | undefined> => {
-  const names = known.get(api) ?? new Map<string, Promise<string | undefined>>();
+/** Each is asked for once, for as long as the page lasts. */
+const known = new WeakMap<Api, Map<string, Promise<Face | undefined>>>();
+
+const faceOf = (api: Api, kind: KindFacts, id: number): Promise<Face | undefined> => {
+  const names = known.get(api) ?? new Map<string, Promise<Face | undefined>>();
   known.set(api, names);
   const path = `/${kind.path}/${id}`;
   const asked =
     names.get(path) ??
     api.get<Readonly<Record<string, unknown>>>(path).then(
-      ({ body }) => titleOf(kind, body),
+      ({ body }) => ({ name: titleOf(kind, body), picture: pictureOf(kind, body) }),
       () => undefined,
     );
   names.set(path, asked);
   return asked;
 };
 
+const pictureOf = ({ fields }: KindFacts, item: Readonly<Record<string, unknown>>): string | undefined => {
+  const value = item[fields.find(({ type }) => type === 'upload')?.name ?? ''];
+  return typeof value === 'string' ? value : undefined;
+};
+
 /** What an item is called of which only the number is known; nothing as long as it is not known. */
-export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined => {
+export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined => useFace(kind, id)?.name;
+
+const useFace = (kind: KindFacts | undefined, id: number | undefined): Face | undefined => {
   const api = useApi();
-  const [name, setName] = useState<string>();
+  const [face, setFace] = useState<Face>();
   useEffect(() => {
-    setName(undefined);
+    setFace(undefined);
     if (kind === undefined || id === undefined) return;
     let isHere = true;
-    void nameOf(api, kind, id).then((found) => isHere && setName(found));
+    void faceOf(api, kind, id).then((found) => isHere && setFace(found));
     return () => {
       isHere = false;
     };
   }, [api, kind, id]);
-  return name;
+  return face;
 };
 
 type NamedOptions = { readonly of: string; readonly id: number; readonly plain?: boolean };
@@ -59,8 +70,23 @@ export const Reference = ({ field: { of = '', label, rel = '' }, value, links }:
 };
 
 /** Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. */
-export const Doer = ({ actor }: { readonly actor: string | null }) => {
+export const Doer = ({ actor, withFace = false }: { readonly actor: string | null; readonly withFace?: boolean }) => {
+  const kind = kindNamed(useDomain(), 'user');
+  const [of = '', id] = actor?.split(':') ?? [];
+  const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
   if (actor === null) return html`<span class="soft">somebody unknown</span>`;
-  const [of = '', id] = actor.split(':');
-  return of === 'user' ? html`<${Named} of=${of} id=${Number(id)} />` : html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
+  if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
+  return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} />`;
+};
+
+const LETTERS_MAX = 2;
+
+/** Their picture, else the first letters of their name. The name stands beside it. */
+const Portrait = ({ face }: { readonly face: Face | undefined }) => {
+  const letters = (face?.name ?? '').split(/\s+/).map((word) => [...word][0] ?? '');
+  return html`<span class="portrait" aria-hidden="true">${
+    face?.picture?.startsWith('/uploads/')
+      ? html`<${Picture} path=${face.picture} title="" isSmall />`
+      : letters.slice(0, LETTERS_MAX).join('')
+  }</span>`;
 };

@@ -8,14 +8,43 @@ import { Time } from '../time.ts';
 /** What an event made of the item: before and after, or of long texts the lines. */
 export const Changes = ({ changes, kind }: ChangesOptions) => {
   const told = changes.filter(isTold);
-  return told.length === 0
-    ? null
-    : html`<dl class="changes">${told.map(
-        ({ field, diff, truncated, ...change }) => html`<div>
-          <dt>${fieldOf(kind, field)?.title ?? field}</dt>
-          <dd>${diff === undefined ? html`<${FromTo} ...${change} field=${fieldOf(kind, field)} />` : html`<${Lines} diff=${diff} />`}${truncated && html`<span class="soft"> and more</span>`}</dd>
-        </div>`,
-      )}</dl>`;
+  const own = told.filter(({ field }) => listedIn(kind, field) === undefined);
+  const listed = Map.groupBy(
+    told.filter(({ field }) => listedIn(kind, field) !== undefined),
+    ({ field }) => listedIn(kind, field)?.title ?? '',
+  );
+  if (told.length === 0) return null;
+  return html`<dl class="changes">
+    ${own.map((change) => html`<${OneChange} change=${change} field=${fieldOf(kind, change.field)} />`)}
+    ${[...listed].map(
+      ([title, parts]) => html`<div><dt>${title} <span class="soft">${becameOf(parts)}</span></dt>
+        <dd><dl class="changes">${parts.map((change) => html`<${OneChange} change=${change} field=${listedIn(kind, change.field)?.field} />`)}</dl></dd></div>`,
+    )}
+  </dl>`;
+};
+
+type OneChangeOptions = { readonly change: FieldChange; readonly field: FieldFacts | undefined };
+
+const OneChange = ({ change: { field: name, diff, truncated, ...change }, field }: OneChangeOptions) => html`<div>
+  <dt>${field?.title ?? name}</dt>
+  <dd>${diff === undefined ? html`<${FromTo} ...${change} field=${field} />` : html`<${Lines} diff=${diff} />`}${truncated && html`<span class="soft"> and more</span>`}</dd>
+</div>`;
+
+type Listed = { readonly title: string; readonly field: FieldFacts | undefined };
+
+/** Of an item of a list (`items.3.amount`): which it is, and its field. */
+export const listedIn = (kind: Pick<KindFacts, 'lists'> | undefined, name: string): Listed | undefined => {
+  const [, listName, id, wire] = /^(\w+)\.(.+)\.(\w+)$/.exec(name) ?? [];
+  const list = kind?.lists.find((each) => each.name === listName);
+  if (list === undefined) return undefined;
+  const one = list.one.charAt(0).toUpperCase() + list.one.slice(1);
+  return { title: `${one} ${id}`, field: list.fields.find((field) => field.wire === wire) };
+};
+
+/** What has become of an item of a list. */
+const becameOf = (parts: readonly FieldChange[]): string => {
+  if (parts.every(({ from, diff }) => diff === undefined && !isThere(from))) return 'added';
+  return parts.every(({ to, diff }) => diff === undefined && !isThere(to)) ? 'removed' : 'changed';
 };
 
 type ChangesOptions = { readonly changes: readonly FieldChange[]; readonly kind?: KindFacts | undefined };

@@ -163,7 +163,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
     </p>
-    <p class="soft">by <${Doer} actor=${actor} />${client && html` through <code>${client}</code>`}</p>
+    <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`}</p>
     ${erased && html`<p class="soft">The person was erased: what was theirs is not told any more.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} kind=${kind} />

@@ -6,6 +6,7 @@ import { bytesText, countText, plural, rateText, spanText } from '../format.ts';
 import { html } from '../html.ts';
 import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
+import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
 import { CHECK_NAMES, findingsOf, type Seen } from './health.ts';
 import { Plot } from './plot.ts';
@@ -23,9 +24,13 @@ const SPANS = [
 ] as const;
 const FIRST_SPAN_S = 3_600;
 
+/** The address keeps it. */
+const spanIn = (search: URLSearchParams): number =>
+  SPANS.map(([, seconds]) => seconds).find((seconds) => String(seconds) === search.get('span')) ?? FIRST_SPAN_S;
+
 /** How the installation does, now and over the last day. */
-export const Overview = () => {
-  const [spanSeconds, setSpan] = useState(FIRST_SPAN_S);
+export const Overview = ({ place: { search } }: { readonly place: Place }) => {
+  const spanSeconds = spanIn(search);
   const [isPaused, setPaused] = useState(false);
   const status = useAsked<OperationsStatus>('/operations', isPaused ? undefined : STATUS_EVERY_MS);
   const audit = useAsked<AuditStatus>('/audit/status', isPaused ? undefined : AUDIT_EVERY_MS);
@@ -40,7 +45,7 @@ export const Overview = () => {
         <${Tiles} status=${body} />`} />
     </div>
     <div class="bar" role="group" aria-label="Span of the plots">
-      ${SPANS.map(([label, seconds]) => html`<button type="button" aria-pressed=${seconds === spanSeconds} onClick=${() => setSpan(seconds)}>${label}</button>`)}
+      ${SPANS.map(([label, seconds]) => html`<button type="button" aria-pressed=${seconds === spanSeconds} onClick=${() => put(seconds === FIRST_SPAN_S ? '/console' : `/console?span=${seconds}`)}>${label}</button>`)}
     </div>
     ${problem && html`<${Problem} problem=${problem} />`}
     <${Plots} samples=${samples} />
