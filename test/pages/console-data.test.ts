@@ -306,7 +306,7 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
     await latest.getByText(/^Item \S+ changed$/).waitFor();
     expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
     expect(await latest.locator('.portrait').textContent()).toBe('E');
-    await look('history');
+    await look('items-history');
     await page.goBack();
     await press('Submit');
     await page.getByText('Submitted', { exact: true }).first().waitFor();
