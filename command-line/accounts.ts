@@ -64,7 +64,9 @@ export const invite: Command = {
   name: 'invite',
   summary: 'Invites a user: prints a link to create an account, valid once within a week.',
   positionals: ['<e-mail>'],
-  options: { role: { type: 'string', placeholder: '<role>', description: 'What they become; otherwise what people become who sign up.' } },
+  options: {
+    role: { type: 'string', placeholder: '<role>', description: 'Role of the person; by default the role of self-registered users.' },
+  },
   examples: ['invite ada@example.com', 'invite grace@example.com --role admin'],
   async run({ positionals: [email = ''], values }, terminal) {
     const roles = rolesOf(terminal.domain);

@@ -60,7 +60,7 @@ const GROUPS: readonly Group[] = [
   ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],
   ['GraphQL', [graphqlSchema, documentsLoad, documentsList, documentsRemove]],
 ];
-const COMMANDS: readonly Command[] = GROUPS.flatMap(([, commands]) => commands);
+export const COMMANDS: readonly Command[] = GROUPS.flatMap(([, commands]) => commands);
 
 const FAILED = 1;
 /** `EX_USAGE` of sysexits.h. */

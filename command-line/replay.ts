@@ -18,7 +18,7 @@ export const replay: Command = {
   positionals: [],
   options: {
     at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; without it all that is in the log.' },
-    schema: { type: 'string', placeholder: '<name>', description: 'What to call it: replay_ and more; without it, by the position.' },
+    schema: { type: 'string', placeholder: '<name>', description: 'Name of the schema, beginning with replay_; by default the position.' },
     list: { type: 'boolean', description: 'Lists those that there are.' },
     drop: { type: 'boolean', description: 'Drops the one that --schema names.' },
   },

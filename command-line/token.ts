@@ -27,7 +27,7 @@ export const token: Command = {
     scope: {
       type: 'string',
       placeholder: '<scopes>',
-      description: 'What it is for, such as "read:{path} write:{path}"; else all that the client has by default.',
+      description: 'Scopes of the token, such as "read:{path} write:{path}"; by default all default scopes of the client.',
     },
     ...ACCESS_OPTIONS,
   },

@@ -97,7 +97,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Rows of rights',
-    text: "`{ anyone: 'published', author: ['published', 'own'] }`. Nobody who is not named may; administrators may, unless `admin` is named. Rows of `fieldRights` also say of which fields and items.",
+    text: "`{ anyone: 'published', author: ['published', 'own'] }`. Nobody who is not named may; administrators may, unless `admin` is named. Rows of `fieldRights` also name the fields and items.",
     parts: ['Row', 'FieldRight'].map((members) => ({ file: 'aggregate.ts', members })),
   },
   {

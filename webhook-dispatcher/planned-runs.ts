@@ -8,7 +8,7 @@ import type { Owners } from './owners.ts';
 /** What was just planned for a webhook, as far as that is known; the ledger knows all of it. */
 export type PlannedRun = {
   readonly deliveries: readonly Delivery[];
-  /** The webhook and its owner as of then: a run as of anything else would send by other rights. */
+  /** The webhook and its owner at that position: a run at any other one would send by other rights. */
   readonly version?: Version | undefined;
   readonly standing?: Standing | undefined;
 };

@@ -20,7 +20,7 @@ export type Exporting = AuditKeyDependencies & {
 
 const FILE_BYTES_MAX = 64 * 1_048_576;
 
-/** Writes events into a folder, with a manifest at the end. One that was begun there is gone on with, and ends with the same bytes. */
+/** Writes events into a folder, with a manifest at the end. It resumes an export that was begun there, which ends with the same bytes. */
 export const exportLog = async (exporting: Exporting, folder: string, asked: Range): Promise<SignedManifest> => {
   const names = await openFolder(folder);
   const begun = (await readPlan(folder, names, asked)) ?? (await begin(exporting, folder, asked));
@@ -43,7 +43,7 @@ export const exportLog = async (exporting: Exporting, folder: string, asked: Ran
   return manifest;
 };
 
-/** What is chosen now stays, so that the export is of one moment however often it is gone on with. */
+/** The range is fixed now, so that the export is of one moment however often it is resumed. */
 const begin = async (exporting: Exporting, folder: string, { after, upTo: asked, withKeys }: Range): Promise<Plan> => {
   const { pool, eventLog } = exporting;
   const log = eventLog.identity;

@@ -8,7 +8,7 @@ export type Person = {
   readonly userId: UserId;
   readonly role: Role;
   readonly status: 'active' | 'deactivated' | 'deleted';
-  /** Of the person's stream: what is said here is as of then. */
+  /** The version of the person's stream to which this row belongs. */
   readonly version: Version;
 };
 

@@ -108,7 +108,7 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   readonly internal?: true;
   /**
    * References whose aggregates `decide` is given as `reads`. They, and what the conditions and rights of this command ask behind them, are the
-   * same when its events are appended; if they have changed meanwhile, it is decided anew. The event log in PostgreSQL only.
+   * same when its events are appended; if they have changed meanwhile, it is decided again. The event log in PostgreSQL only.
    */
   readonly reads?: readonly Reference[];
   /** Commands without a form that the same request can ask for: `"publish": true` in the form of `create`. */
@@ -220,7 +220,7 @@ type Limit<Counted, Cond> = {
   readonly max: number;
   /** Those with the same values of this field, or of these, are counted together. Where one is null there is no limit. Otherwise all are counted. */
   readonly per?: Counted | readonly Counted[];
-  /** Only those count of which it is true. */
+  /** Only items for which it is true count. */
   readonly while?: Cond;
   /** What a command is answered by which one more would count. */
   readonly says: string;

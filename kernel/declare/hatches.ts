@@ -42,7 +42,7 @@ export type CustomFilter<F, D> = { [T in keyof Shown]: CustomFilterOf<F, D, T> }
 type Projection<T, E, DataOf> = {
   /** Its value after an event, by the names of events; nothing where it stays as it is. What is personal, or fewer may read, is not there. */
   readonly by: { readonly [N in keyof E & keyof DataOf & string]?: (data: DataOf[N]) => T | undefined };
-  /** 1 unless given; raise it when the code says something else, and the read model is made anew. */
+  /** 1 unless given; raise it when the code says something else, and the read model is rebuilt. */
   readonly version?: number;
 };
 /** Fields whose values no form and no decision says: they follow from an event. */

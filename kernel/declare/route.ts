@@ -12,7 +12,7 @@ type RouteSpec<Q extends Fields, A extends Fields, Path extends string = string>
   readonly takes?: Q;
   /** What each item of its answer has. */
   readonly gives: A;
-  /** A statement that selects these by their names; what is given, and the id of the caller, is named in it. The first 1,000 rows are told. */
+  /** A statement that selects these by their names; what is given, and the id of the caller, is named in it. The first 1,000 rows are returned. */
   readonly sql: (given: { readonly [K in (keyof Q & string) | 'callerId']: string }) => string;
 };
 export type AnyRoute = {

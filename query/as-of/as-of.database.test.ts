@@ -65,7 +65,7 @@ const LISTS = `query ($at: String) {
   webhooks(filter: { enabled: true }, at: $at) { id url }
 }`;
 
-/** What GraphQL answers, as of then where that is asked for. */
+/** The response of GraphQL, at a point in time if requested. */
 const query = async (by: Asker | null, text: string, variables: object): Promise<Body> => {
   const { body } = await world.ask('/graphql', {
     ...{ by, method: 'POST', body: { query: text, variables } },

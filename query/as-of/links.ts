@@ -7,7 +7,7 @@ type Links = Readonly<Record<string, Link>>;
 
 const made = new WeakMap<Domain, RegExp>();
 
-/** What can be read as of then; the deliveries of a webhook, say, are told as they are. */
+/** Links that exist for former states; the deliveries of a webhook, for example, have only a current state. */
 const keptOf = (domain: Domain): RegExp => {
   const kinds = Object.values(domain.kinds);
   const paths = kinds.map(({ path }) => path);

@@ -54,7 +54,7 @@ export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identit
   };
 };
 
-/** What is parked, and what operators have left out for good. */
+/** Parked items, and the events that operators have skipped. */
 export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: number; readonly skipped: number }> => {
   const { rows } = await pool.query<{ parked: number; skipped: number }>(
     `select (select count(*) from ${LIVE_SCHEMA}.parked) as parked, (select count(*) from public.projection_skip) as skipped`,

@@ -408,7 +408,7 @@ export const SETTINGS = {
   STREAM_BUFFER_BYTES_MAX: {
     ...count,
     fallback: '1048576',
-    description: 'Maximum buffered bytes per stream. A slower subscriber is told so and disconnected, and can resume.',
+    description: 'Maximum buffered bytes per stream. A slower subscriber gets `too_slow`, is disconnected, and can resume.',
   },
   WEBHOOKS_PER_OWNER_MAX: { ...count, fallback: '50', description: 'Maximum number of webhooks per user.' },
   WEBHOOK_CONCURRENCY: {

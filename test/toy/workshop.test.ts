@@ -72,7 +72,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   const connection = `{ coursesConnection(first: 5, filter: { seatsMin: 30, begins: "o" }) { totalCount nodes { title } } }`;
   expect(await graphql(connection)).toMatchObject({ data: { coursesConnection: { totalCount: 1, nodes: [{ title: 'On Steel' }] } } });
 
-  // A field of GraphQL is the same planned, field by field after a mutation, and as of then.
+  // A field of GraphQL is the same if planned, if resolved field by field after a mutation, and in time travel.
   const ofWood = { title: 'On wood', slug: 'on-wood', hours: 1, isLong: false, initial: 'O', words: 3 };
   const ofSteel = { title: 'On Steel', slug: 'on-steel', hours: 3, isLong: true, initial: 'O', words: null };
   expect(await graphql(`{ course(id: ${wood}) { ${FIELDS} } courses(filter: { roomy: true }) { ${FIELDS} } }`)).toMatchObject({

@@ -23,9 +23,9 @@ export type Context = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly facts: RequestFacts;
   readonly loaders: Loaders;
-  /** What is read as of then, where it is not as of now. */
+  /** The requested point in time; undefined for current data. */
   readonly past: Past | undefined;
-  /** The same context, as of then; `type` and `id` are of the item whose version may be named. */
+  /** The same context at a point in time. `type` and `id` are of the item whose version may be named. */
   at(moment: string, item?: { readonly type: string; readonly id: unknown }): Promise<Context>;
   readonly readHistory: ReadHistory;
   /** Whether something has happened, rather than been asked for. */
@@ -41,7 +41,7 @@ export type Context = {
   readonly uploadKey: Buffer;
 };
 
-/** A row as of then, and in which what it leads to is read. */
+/** A row at a point in time, and the context in which its references are read. */
 export type PastRow = Row & { readonly asOf: Context };
 
 /** Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the answer. */

@@ -122,7 +122,7 @@ const fieldResolverOf =
     return typeof member === 'function' ? member() : member;
   };
 
-/** Whatever is asked of what was, is asked as of then. */
+/** Fields of a former state are of the same point in time. */
 const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<PastRow> | undefined)?.asOf ?? context;
 
 const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;

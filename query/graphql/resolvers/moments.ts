@@ -9,7 +9,7 @@ import { listingsOf } from './rows.ts';
 
 type Moments = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
-/** Makes contexts as of then; fields that name the same moment share one, and so what it has read. */
+/** Makes contexts for points in time. Fields that name the same one share a context, and the data that it has read. */
 export const createMoments = (options: PastOptions): Moments => {
   const findMoment = createMomentFinder(options);
   const openPast = createPastOpener(options);

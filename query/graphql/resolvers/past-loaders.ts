@@ -24,7 +24,7 @@ type Options = {
   asOf(): Context;
 };
 
-/** Reads as of then, for one request: each thing out of its own stream. */
+/** Reads former states for one request: each item from its own stream. */
 export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Options): Loaders => {
   const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;

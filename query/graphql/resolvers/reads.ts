@@ -49,7 +49,7 @@ const byId =
 
 const isGiven = (at: unknown): at is string => (at ?? null) !== null;
 
-/** A list of everything, as of then where that is asked for. */
+/** A list of everything, at a point in time if requested. */
 const listedAt =
   (type: string, read: typeof readPlainList | typeof readConnection): Resolver =>
   async (_query, args, context) =>
