@@ -30,7 +30,7 @@ const ManagedAccount = z
       .meta({ description: 'The browsers in which they are signed in.' }),
     applications: z
       .array(z.strictObject({ clientId: z.string(), name: z.string(), scopes, allowedAt: timestamp, lastUsedAt: moment }))
-      .meta({ description: 'What may act for them.' }),
+      .meta({ description: 'Applications and tokens that act for the user.' }),
     tokens: z
       .array(z.strictObject({ id: z.string(), name: z.string(), scopes, createdAt: timestamp, expiresAt: timestamp, lastUsedAt: moment }))
       .meta({ description: 'Their personal access tokens.' }),
