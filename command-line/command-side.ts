@@ -1,0 +1,51 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import { openBlobs } from '#shared/blobs/open.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { openErasureList } from '#shared/erasure/erasure-list.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import type { Config } from '#shared/process/config.ts';
+import { createSecurityLog, type RecordSecurityEvent } from '../auth/security-log.ts';
+import type { Clock } from '../command/clock.ts';
+import { startCommandService } from '../command/service.ts';
+import type { Installation } from './installation.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The command side of an installation in this process, as one more replica of the role. */
+export type CommandSide = {
+  readonly domain: Domain;
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly blobs: Blobs;
+  readonly gateway: CommandGateway;
+  readonly record: RecordSecurityEvent;
+};
+
+const CONNECTIONS_MAX = 4;
+
+export const withCommandSide = async <Result>(
+  { domain }: Pick<Terminal, 'domain'>,
+  { config, databaseUrl, eventLog }: Installation,
+  work: (side: CommandSide) => Promise<Result>,
+  { clock }: { readonly clock?: Clock } = {},
+): Promise<Result> => {
+  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  const masterKey = await openMasterKey(config);
+  await using keys = await openPostgresKeyStore({ pool, masterKey });
+  const erasures = openErasureList(config.audit.dir);
+  await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
+  await using gateway = await startCommandService({
+    ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
+    ...{ metrics: new Registry(), log: pino({ level: 'silent' }), ...(clock && { clock }) },
+  });
+  const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });
+  // Awaited here, so that nothing is closed before it is done.
+  return await work({ domain, config, pool, eventLog, blobs, gateway, record });
+};
