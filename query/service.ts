@@ -8,7 +8,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { Link } from '#shared/http/root.ts';
+import type { Link } from '#shared/http/root-page.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { Config } from '#shared/process/config.ts';

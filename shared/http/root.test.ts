@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { serveRoutes } from '../../test/serve.ts';
-import { rootRoutes } from './root.ts';
+import { type RootOptions, rootRoutes } from './root.ts';
 
 const links = [{ rel: 'ready', href: '/readyz', title: 'Whether it <works> & "how"' }];
-const open = () => serveRoutes(rootRoutes({ version: '1.2.3', links }));
+const open = (more: Partial<RootOptions> = {}) => serveRoutes(rootRoutes({ version: '1.2.3', domain: publishing, links, ...more }));
+const pageOf = async (url: string) => (await fetch(url, { headers: { Accept: 'text/html' } })).text();
 
 test('a program gets JSON with links', async () => {
   await using server = await open();
@@ -26,6 +28,30 @@ test('a browser gets a page on which nothing can be run or loaded', async () => 
   expect(html).toContain('width=device-width');
   expect(html).toContain('Whether it &lt;works&gt; &amp; &quot;how&quot;');
   expect(html).toContain('<a href="/readyz">');
+});
+
+test('the page begins with what people look for, and says what the installation is about', async () => {
+  await using server = await open({
+    links: [...links, { rel: 'docs', href: '/docs', title: 'D' }, { rel: 'console', href: '/console', title: 'C' }],
+  });
+  const html = await pageOf(server.url);
+  expect(html).toContain('<h1>Publishing</h1>');
+  const places = ['Sign in to the console', 'Read the documentation', 'Try the API', 'For programs'].map((text) => html.indexOf(text));
+  expect(places.every((place) => place > 0)).toBe(true);
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+});
+
+test('what is not served here is not offered', async () => {
+  await using server = await open();
+  expect(await pageOf(server.url)).not.toContain('Sign in to the console');
+});
+
+test('an installation that nobody has used yet offers the demo', async () => {
+  let isUnused = true;
+  await using server = await open({ offersDemo: async () => isUnused });
+  expect(await pageOf(server.url)).toContain('npm run demo');
+  isUnused = false;
+  expect(await pageOf(server.url)).not.toContain('npm run demo');
 });
 
 test('a media type that there is not is 406', async () => {

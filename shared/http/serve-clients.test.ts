@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
@@ -19,7 +20,7 @@ const start = async (resources: AsyncDisposableStack, served: Partial<Served> = 
   });
   const { log } = captureLog();
   const rateLimits = resources.use(await openRateLimits({ url: config.rateLimits.url, log }));
-  const foundation = { health: new Health(log), metrics: createMetrics(), rateLimits };
+  const foundation = { domain: publishing, health: new Health(log), metrics: createMetrics(), rateLimits };
   const { url } = await serveClients({ config, log, resources }, foundation, { routes: [], links: [], ...served });
   return url;
 };

@@ -12,7 +12,8 @@ import { corsHandler, type IsPage } from './cors.ts';
 import { exchangeOf } from './exchange.ts';
 import { healthRoutes } from './health.ts';
 import { type Authentication, rateLimiter } from './limit-rate.ts';
-import { type Link, rootRoutes } from './root.ts';
+import { rootRoutes } from './root.ts';
+import type { Link } from './root-page.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWays } from './short-way.ts';
@@ -36,6 +37,8 @@ const LINKS: readonly Link[] = [
 export type Served = {
   readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   readonly links: readonly Link[];
+  /** Whether its first page offers the demo. */
+  readonly offersDemo?: (() => Promise<boolean>) | undefined;
   /** Finds out who asks, before every route but those of health. */
   readonly authentication?: Authentication;
   /** Which of them are pages for people. */
@@ -49,8 +52,14 @@ export type Served = {
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
   { config, log, resources }: Pick<ProcessContext, 'config' | 'log' | 'resources'>,
-  { health, metrics, rateLimits, tracing = NO_TRACING }: Pick<Foundation, 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
-  { routes, links, isPage, authentication, shortWays = [], beside }: Served,
+  {
+    domain,
+    health,
+    metrics,
+    rateLimits,
+    tracing = NO_TRACING,
+  }: Pick<Foundation, 'domain' | 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
+  { routes, links, offersDemo, isPage, authentication, shortWays = [], beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
@@ -62,7 +71,7 @@ export const serveClients = async (
     Router().use(...forBrowsers),
     healthRoutes(health),
     Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
-    rootRoutes({ version: packageJson.version, links: [...LINKS, ...links] }),
+    rootRoutes({ version: packageJson.version, domain, links: [...LINKS, ...links], offersDemo }),
   ];
   const app = createApp({ log, metrics, tracing, routes: [...common, ...routes], trustProxy });
   const first = [...firstHandlers({ log, metrics, tracing }), ...forBrowsers, shedder.handler, ...limiter.handlers];

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { capital, spaced } from '#kernel/registry/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { type Html, html } from '#shared/html.ts';
+
+export type Link = { readonly rel: string; readonly href: string; readonly title: string };
+
+/** Where a person goes first, if it is served here: by the link that says so. */
+type Door = { readonly rel: string; readonly href: string; readonly title: string; readonly says: string };
+
+const DOORS: readonly Door[] = [
+  {
+    rel: 'console',
+    href: '/console',
+    title: 'Sign in to the console',
+    says: 'See and change the data, who changed it and what it was before. Administrators see how the system runs.',
+  },
+  { rel: 'docs', href: '/docs', title: 'Read the documentation', says: 'How to read, write and follow changes, with examples to copy.' },
+  { rel: 'docs', href: '/docs/rest', title: 'Try the API', says: 'Every REST request, with a form to send it.' },
+  { rel: 'graphql', href: '/graphql', title: 'Try GraphQL', says: 'Write a query in the browser, and see its answer.' },
+  { rel: 'console', href: '/account', title: 'Your account', says: 'Your name and password, passkeys, and where you are signed in.' },
+];
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif; }
+body { max-width: 44rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
+h1 { margin: 0; font: 600 2rem/1.2 ui-serif, Georgia, serif; }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1rem; }
+p { margin: .5rem 0 1.5rem; }
+.doors { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: .75rem; list-style: none; margin: 0; padding: 0; }
+.doors a { display: block; height: 100%; box-sizing: border-box; padding: .875rem 1rem; border-radius: .625rem; text-decoration: none; color: inherit;
+  border: 1px solid color-mix(in srgb, currentColor 28%, transparent); }
+.doors a:hover, .doors a:focus-visible { border-color: currentColor; }
+.doors strong { display: block; }
+.doors span { font-size: .9375rem; color: color-mix(in srgb, currentColor 80%, transparent); }
+.programs { list-style: none; margin: 0; padding: 0; font-size: .9375rem; }
+.programs li { padding: .25rem 0; overflow-wrap: anywhere; }
+.programs a { display: inline-block; min-height: 1.5rem; color: inherit; }
+code { font: .9375em ui-monospace, monospace; }
+small { display: block; margin-top: 2rem; color: color-mix(in srgb, currentColor 80%, transparent); }
+`;
+
+/** Nothing but the one style may load or run. */
+export const ROOT_PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export type RootPage = {
+  readonly version: string;
+  readonly domain: Domain;
+  readonly links: readonly Link[];
+  /** Whether nobody has done anything yet, and there is a demo to look at. */
+  readonly offersDemo: boolean;
+};
+
+export const rootPage = ({ version, domain, links, offersDemo }: RootPage): string => {
+  const doors = DOORS.filter(({ rel }) => links.some((link) => link.rel === rel));
+  const kinds = Object.values(domain.kinds).map(({ plural }) => spaced(plural));
+  const content = html`<h1>${capital(domain.name)}</h1>
+<p>${capital(kinds.join(', '))}. Annals keeps every change of them: who made it and when, what it was before, and a proof that nobody has altered the record.</p>
+${doors.length > 0 && html`<ul class="doors">${doors.map(doorOf)}</ul>`}
+${
+  offersDemo &&
+  html`<h2>Nothing is in here yet</h2>
+<p>To look around first, stop Annals with Ctrl+C and run <code>npm run demo</code>: it starts another one, with four weeks of people at work.</p>`
+}
+<h2>For programs</h2>
+<ul class="programs">${links.map(linkOf)}</ul>
+<small>Annals ${version}</small>`;
+  // The content of a style element is none of HTML's text.
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${html`${capital(domain.name)} · Annals`}</title>
+<style>${STYLE}</style>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`;
+};
+
+const doorOf = ({ href, title, says }: Door): Html => html`
+<li><a href="${href}"><strong>${title}</strong><span>${says}</span></a></li>`;
+
+const linkOf = ({ href, title }: Link): Html => html`
+<li><a href="${href}"><code>${href}</code></a> ${title}</li>`;
