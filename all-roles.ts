@@ -4,7 +4,7 @@ import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
-import { type FirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
+import { type DemoAccess, type FirstMinute, readDemoAccess, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
@@ -20,11 +20,15 @@ import { startProjection } from './projector/role.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
-/** All roles in one process, on the embedded database unless the settings name another. */
-export const startRole = async (context: ProcessContext): Promise<void> => void (await startAll(context));
+type Options = {
+  /** Tests give one that they move. */
+  readonly clock?: Clock;
+  /** Whether the domain has a demo, which a first start then offers. */
+  readonly hasDemo?: boolean;
+};
 
-/** Tests give a clock that they move, and use the parts. */
-export const startAll = async (context: ProcessContext, { clock }: { readonly clock?: Clock } = {}): Promise<Started> => {
+/** All roles in one process, on the embedded database unless the settings name another. Tests use the parts. */
+export const startAll = async (context: ProcessContext, { clock, hasDemo = false }: Options = {}): Promise<Started> => {
   const foundation = await openFoundation(context, 'annals');
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
   const gateway = context.resources.use(
@@ -40,6 +44,7 @@ export const startAll = async (context: ProcessContext, { clock }: { readonly cl
   );
   const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   const isDevelopment = context.config.environment === 'development';
+  const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
   const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const { shortWay, readWritten } = query;
@@ -50,18 +55,26 @@ export const startAll = async (context: ProcessContext, { clock }: { readonly cl
   const { url } = await serveClients(context, foundation, {
     routes,
     links,
+    offersDemo: isDevelopment && hasDemo ? () => isUnused(foundation) : undefined,
     isPage: isPagePath,
     authentication,
     shortWays: [shortWay, auth.shortWay],
   });
   if (firstMinute) {
     await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
-    process.stderr.write(banner(shownUrl(config.publicUrl, url), firstMinute, exampleScopes(foundation.domain)));
+    const demo = await readDemoAccess(context.config.dataDir);
+    const scopes = exampleScopes(foundation.domain);
+    process.stderr.write(banner(shownUrl(config.publicUrl, url), { firstMinute, demo, scopes, offersDemo: hasDemo && isFirst }));
   }
   return { url, foundation, auth };
 };
 
 type Started = { readonly url: string; readonly foundation: Foundation; readonly auth: AuthService };
+
+/** What a first start makes is less than this, in the event log of PostgreSQL. */
+const UNUSED_EVENTS_MAX = 20;
+
+const isUnused = async ({ eventLog }: Foundation): Promise<boolean> => (await eventLog.head()) <= UNUSED_EVENTS_MAX;
 
 /** As every link names it; a port that the system chose is known only now. */
 const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
@@ -73,20 +86,31 @@ const exampleScopes = (domain: Domain): string => {
     .join(' ');
 };
 
-const banner = (url: string, { author }: FirstMinute, scopes: string): string => `
+type Shown = {
+  readonly firstMinute: FirstMinute;
+  readonly demo: DemoAccess | undefined;
+  readonly scopes: string;
+  readonly offersDemo: boolean;
+};
+
+const banner = (url: string, { firstMinute: { author }, demo, scopes, offersDemo }: Shown): string => `
   Annals is at ${url}
 
   Try next:
-    ${url}/docs                      the REST interface, to read and to try
-    ${url}/graphql                   GraphQL, in a browser
-    ${url}/account                   your own account, signed in as below
-    ${url}/console                   what happens, for administrators
-    curl ${url}/                     what is there
+    ${url}/console     your data, who changed it and when, and how it runs
+    ${url}/docs        the documentation, with every request to try
+    ${url}/graphql     GraphQL, in a browser
+    ${url}/account     your own account
     npm run -s token -- --scope '${scopes}'
-                                                an access token, as an administrator
-    npm run annals -- help           the command line
-    npm run annals -- log tail       the events so far
-
+                                      an access token, as an administrator
+    npm run annals -- help            the command line
+${offersDemo ? '    npm run demo                      four weeks of a magazine to look at, in a folder of its own (stop this one first)\n' : ''}${
+  demo === undefined
+    ? ''
+    : `
+  Look first at ${url}${demo.lookAt.path}: ${demo.lookAt.says}.
+  Sign in as ${demo.administrator.email} (${demo.administrator.name}), an administrator, with the password ${demo.administrator.password}`
+}
   Sign in as ${author.email} with the password ${author.password}
 
   Ctrl+C stops it; the data stays.

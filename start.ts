@@ -26,8 +26,13 @@ export const start = async (served: Served, args: readonly string[] = process.ar
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
   if (role !== undefined) return runRole(role, { domain: await load(served), role: first, args: others });
   if (first === '' || first.startsWith('-'))
-    return runRole(() => import('./all-roles.ts'), { domain: await load(served), roles: Object.keys(ROLES), args });
+    return runRole(() => allRoles(served), { domain: await load(served), roles: Object.keys(ROLES), args });
   return operate(served, args);
+};
+
+const allRoles = async ({ demo }: Served): Promise<Role> => {
+  const { startAll } = await import('./all-roles.ts');
+  return { startRole: async (context) => void (await startAll(context, { hasDemo: demo !== undefined })) };
 };
 
 const runRole = async (role: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
@@ -38,7 +43,8 @@ export const operate = async (served: Served, args: readonly string[] = process.
   const domain = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
-  using terminal = openTerminal({ ...served, domain });
+  const serve = () => runRole(() => allRoles(served), { domain, args: [] });
+  using terminal = openTerminal({ ...served, domain, serve });
   process.exitCode = await runCommandLine(args, terminal);
 };
 

@@ -7,7 +7,13 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { policyOf } from '#shared/policy.ts';
-import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
+import {
+  type FirstMinute,
+  readDemoAccess,
+  readFirstMinute,
+  removeDemoAccess,
+  writeFirstMinute,
+} from '#shared/process/first-minute-file.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';
@@ -124,6 +130,16 @@ export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boole
   // The mark goes last, so that what a crash has interrupted is done again; and it stays until it is known who the author is.
   if (author !== undefined) await deleteMark(pool);
   return client !== undefined || author !== undefined;
+};
+
+/** The administrator of a demo that was made in development has a password that is in DATA_DIR. Returns whether there was one. */
+export const forgetDemo = async (dependencies: Forgetting, dataDir: string): Promise<boolean> => {
+  const demo = await readDemoAccess(dataDir);
+  if (demo === undefined) return false;
+  await lockOut(dependencies, demo.administrator.id as UserId);
+  // Last, so that what a crash has interrupted is done again.
+  await removeDemoAccess(dataDir);
+  return true;
 };
 
 /** Who has the password, or is signed in with it, is a stranger in production. */

@@ -2,7 +2,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { openResourceServer, type ResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
-import { forgetFirstMinute } from './first-minute.ts';
+import { forgetDemo, forgetFirstMinute } from './first-minute.ts';
 import { openMail } from './mail/open.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
@@ -15,8 +15,12 @@ export const openAuth = async (
   const mail = await openMail({ config, log });
   if (mail !== undefined) resources.use(mail);
   const auth = resources.use(await startAuthService({ ...foundation, config, log, gateway, mail }));
-  if (config.environment === 'production' && (await forgetFirstMinute({ ...auth, pool: foundation.pool }))) {
-    log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
+  if (config.environment === 'production') {
+    const forgetting = { ...auth, pool: foundation.pool };
+    if (await forgetFirstMinute(forgetting))
+      log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
+    if (await forgetDemo(forgetting, config.dataDir))
+      log.warn('A demo was made here in development: the password of its administrator is removed.');
   }
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const { loadKeys, elsewhere } = auth;

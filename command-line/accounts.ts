@@ -115,7 +115,7 @@ type Accounts = {
 const CONNECTIONS_MAX = 2;
 
 /** Does something about who may sign in to the installation, running or not, as the operator. */
-export const withAccounts = async <Result>(terminal: Terminal, work: (accounts: Accounts) => Promise<Result>): Promise<Result> => {
+const withAccounts = async <Result>(terminal: Terminal, work: (accounts: Accounts) => Promise<Result>): Promise<Result> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;
   await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });

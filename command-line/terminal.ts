@@ -9,6 +9,8 @@ export type Terminal = {
   readonly domain: Domain;
   /** Absent where the domain has none. */
   readonly demo?: LoadDemo;
+  /** Starts all roles in this process, until a signal; absent where a command is all that runs. */
+  readonly serve?: () => Promise<void>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe is gone. */
   readonly signal: AbortSignal;
@@ -28,7 +30,7 @@ export type Terminal = {
 /** Of a terminal that does not tell. */
 const COLUMNS = 80;
 
-export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo'>): Terminal & Disposable => {
+export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>): Terminal & Disposable => {
   const ending = new AbortController();
   const end = () => ending.abort();
   const { stdout, stderr } = process;

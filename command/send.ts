@@ -17,7 +17,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './circumstances.ts';
-import { type Clock, REAL_TIME } from './clock.ts';
+import { type Clock, nowOf, REAL_TIME } from './clock.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 
@@ -79,7 +79,7 @@ const metadataOf = (
   { caller, requestId, correlationId = requestId, causationId, trace }: CommandContext,
   clock: Clock,
 ): MetadataContext => ({
-  at: new Date(Date.now() + clock.aheadMs()).toISOString(),
+  at: nowOf(clock).toISOString(),
   actor: actorOf(caller),
   client: caller.kind === 'user' ? caller.client : null,
   request: requestId,

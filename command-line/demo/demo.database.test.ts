@@ -1,139 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
-import { publishing } from '#domain/publishing.ts';
+import { readDemoAccess } from '#shared/process/first-minute-file.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
+import { createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { createDatabase } from '../../test/engines/database.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { runCommandLine } from '../program.ts';
+import { startReceiver } from './receiver.ts';
 
 const FILLS_MS = scaled(240_000);
-const ARTICLES = 24;
+const ARTICLES = 21;
+const DAY_MS = 86_400_000;
 
 const open = new AsyncDisposableStack();
+let settings: Record<string, string>;
 let installation: Installation;
 let ask: RestClient;
 let token: string;
 let first: Called;
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
-const demo = (...args: readonly string[]) => callLine(installation.settings, ['demo', ...access(), ...args]);
+const emptyInstallation = async () => ({
+  DATABASE_URL: open.use(await createDatabase()).url,
+  DATA_DIR: open.use(await temporaryDataDir()).path,
+  MASTER_KEY: randomBytes(32).toString('base64'),
+});
+const fill = (given: Record<string, string>, ...args: readonly string[]) =>
+  callLine(given, ['demo', '--articles', String(ARTICLES), '--fill-only', ...args]);
 const listed = async <Item>(path: string): Promise<readonly Item[]> => (await ask('GET', path, { token })).body as Item[];
 
 beforeAll(async () => {
-  installation = open.use(await startInstallation());
+  settings = await emptyInstallation();
+  first = await fill(settings);
+  await startReceiver((await readDemoAccess(settings.DATA_DIR ?? ''))?.receiverPort ?? 0);
+  installation = open.use(await startInstallation({ settings }));
   ask = restClientOf(installation);
   ({ token } = (await openPeople(installation)).administrator);
-  first = await demo('--articles', String(ARTICLES), '--traffic', '1s');
 }, FILLS_MS);
 afterAll(() => open.disposeAsync());
 
-const { people, articles } = planDemo(1, ARTICLES);
-const fates = (fate: string) => articles.filter((article) => article.fate === fate).length;
+const { people } = planDemo(1, ARTICLES - 1);
 
 test('it says what it has made', () => {
-  expect(first).toMatchObject({ exit: 0, complaint: expect.stringContaining('things were done') });
+  expect(first).toMatchObject({ exit: 0, complaint: '' });
   const said = first.lines.join('\n');
-  expect(said).toContain('Demo 1 is there:\n  16 people');
-  expect(said).toContain(`${ARTICLES} articles: ${fates('published')} published, ${fates('draft')} drafts`);
-  expect(said).toContain('3 webhooks');
-  expect(said).toContain(`${installation.url.replace('127.0.0.1', 'localhost')}/console `);
+  expect(said).toContain('Demo 1 is there: 16 people, and what they did in 4 weeks.');
+  expect(said).toContain(`${ARTICLES} articles: `);
+  expect(said).toMatch(/Look first at http:\S+\/console\/items\/articles\/\d+: somebody changed/);
 });
 
-type Article = { readonly id: number; readonly title: string; readonly status: string; readonly cover: string | null };
+type Event = { readonly type: string; readonly metadata: { readonly at: string; readonly actor: string; readonly client: string | null } };
 
-test('what it has made can be read by REST and by GraphQL', async () => {
-  const users = await listed<{ email: string | null }>('/users?limit=100');
-  const staying = people.filter(({ later }) => later !== 'deleted').map(({ email }) => email);
-  expect(users.map(({ email }) => email)).toEqual(expect.arrayContaining(staying));
-  const drafts = await listed<Article>('/articles?limit=100&status=draft');
-  expect(drafts).toHaveLength(fates('draft') + fates('unpublished'));
-  const published = await listed<Article>('/articles?limit=100&status=published');
-  expect(published.length).toBeGreaterThanOrEqual(fates('published'));
-  const cover = published.find((article) => article.cover !== null)?.cover ?? '';
-  expect((await ask('GET', new URL(cover, installation.url).pathname)).headers.get('content-type')).toBe('image/png');
-  const query = '{ posts(limit: 30) { title author { name } comments { text author { name } } } }';
-  const { body } = await ask('POST', '/graphql', { body: { query } });
-  const { posts } = (body as { data: { posts: { title: string; comments: { text: string }[] }[] } }).data;
-  expect(posts.map(({ title }) => title).toSorted()).toEqual(published.map(({ title }) => title).toSorted());
-  expect(posts.some(({ comments }) => comments.length > 0)).toBe(true);
+const eventsOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
+  const { lines } = await callLine(given, ['log', 'tail', '--from', '1', '--limit', '1000', '--json']);
+  return lines.map((line) => JSON.parse(line));
+};
+/** What happened before today. */
+const storyOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
+  const events = await eventsOf(given);
+  const lastMidnight = Math.floor(Date.parse(events.at(-1)?.metadata.at ?? '') / DAY_MS) * DAY_MS;
+  return events.filter(({ metadata }) => Date.parse(metadata.at) < lastMidnight);
+};
+
+test('people act under their own names over weeks, and no event is older than the one before it', async () => {
+  const times = (await eventsOf(settings)).map(({ metadata }) => Date.parse(metadata.at));
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  const story = await storyOf(settings);
+  expect(Date.parse(story.at(-1)?.metadata.at ?? '') - (times[0] ?? 0)).toBeGreaterThan(24 * DAY_MS);
+  const actors = new Set(story.map(({ metadata }) => metadata.actor).filter((actor) => actor.startsWith('user:')));
+  expect(actors.size).toBeGreaterThanOrEqual(12);
+  expect(new Set(story.map(({ metadata }) => metadata.client))).toEqual(new Set([null, 'console', 'demo-1-reading-list']));
 });
 
-test('its webhooks have sent, failed and given up, and are disabled now that nobody listens', async () => {
-  const webhooks = await until(
-    () => listed<{ id: number; description: string; enabled: boolean; disabledReason?: string }>('/webhooks'),
-    (all) => all.length === 3 && all.every(({ enabled }) => !enabled),
+test('what it has made is proven', async () => {
+  const proof = await callLine(settings, ['audit', 'verify']);
+  expect(proof).toMatchObject({ exit: 0, lines: expect.arrayContaining([expect.stringContaining('Proven, up to position')]) });
+});
+
+type Entry = { readonly at: string; readonly actor: string; readonly changes?: readonly { readonly field: string }[] };
+
+test('an article was changed at night by an administrator of a few days, and restored by its author', async () => {
+  const article = (await listed<{ id: number; title: string; body: string; author: { id: number } }>('/articles?limit=100')).find(
+    ({ title }) => title === 'What the harbour bridge really cost',
   );
-  expect(webhooks.find(({ description }) => description.includes('Old mailing list'))?.disabledReason).toBe('gone');
-  const { id = 0 } = webhooks.find(({ description }) => description.includes('Search index')) ?? {};
-  await until(
-    () => listed(`/webhooks/${id}/deliveries?state=delivered`),
-    (deliveries) => deliveries.length > 0,
+  const path = `/articles/${article?.id}`;
+  const [restored, changed] = await listed<Entry>(`${path}/history?limit=2`);
+  expect(restored?.actor).toBe(`user:${article?.author.id}`);
+  expect(changed?.actor).not.toBe(restored?.actor);
+  expect(changed).toMatchObject({ at: expect.stringContaining('T23:41:00'), changes: [expect.objectContaining({ field: 'body' })] });
+  const { body: atNight } = await ask('GET', `${path}?at=${changed?.at}`, { token });
+  expect(atNight).toMatchObject({ body: expect.stringContaining('Paid so far: 21.9 million') });
+  expect(article?.body).toContain('Paid so far: 31.9 million');
+  const changer = await ask('GET', `/users/${changed?.actor.slice('user:'.length)}`, { token });
+  expect(changer.body).toMatchObject({ name: people[1]?.name, role: 'author' });
+});
+
+type Health = { readonly lastSuccessAt: string | null; readonly lastFailure: object | null };
+
+test('one webhook delivers, and one fails at an address where nobody listens', async () => {
+  const webhooks = await listed<{ id: number; description: string }>('/webhooks');
+  const healthOf = async (name: string): Promise<Health> => {
+    const { id } = webhooks.find(({ description }) => description === name) ?? {};
+    return ((await ask('GET', `/webhooks/${id}`, { token })).body as { health: Health }).health;
+  };
+  const well = await until(
+    () => healthOf('Search index'),
+    ({ lastSuccessAt }) => lastSuccessAt !== null,
   );
+  expect(well.lastFailure).toBe(null);
+  const failing = await until(
+    () => healthOf('Newsletter'),
+    ({ lastFailure }) => lastFailure !== null,
+  );
+  expect(failing).toMatchObject({ lastSuccessAt: null, lastFailure: { reason: expect.stringMatching(/refused/i) } });
+});
+
+test('who left is erased, and their words with them', async () => {
+  const users = await listed<{ name: string | null; email: string | null }>('/users?limit=100');
+  const left = people[9]?.email;
+  expect(users.map(({ email }) => email)).not.toContain(left);
+  expect(users.map(({ email }) => email)).toEqual(
+    expect.arrayContaining(people.filter(({ email }) => email !== left).map(({ email }) => email)),
+  );
+  expect((await callLine(settings, ['erasure', 'list'])).lines.join('\n')).toMatch(/\d/);
 });
 
 test('its administrator signs in with the password that it has told', async () => {
-  const [, email = '', password = ''] = /Sign in as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
+  const [, email = '', password = ''] = /as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
   const browser = openHandBrowser(installation.fetch);
   const signIn = await browser.follow(await browser.get(`${installation.url}/account`));
   const page = await browser.follow(await browser.post(signIn.action, { ...signIn.hidden, email, password }));
-  expect(page).toMatchObject({ status: 200, body: expect.stringContaining(people[0]?.name ?? '') });
-  expect((await listed<{ email: string; role: string }>('/users?limit=100')).find((user) => user.email === email)?.role).toBe('admin');
+  expect(page).toMatchObject({ status: 200, body: expect.stringContaining(people[0].name) });
 });
 
-const everything = async () => ({
-  users: await listed<{ id: number }>('/users?limit=100'),
-  articles: await listed<Article>('/articles?limit=100'),
-  webhooks: await listed<{ id: number }>('/webhooks'),
-  clients: await listed<{ clientId: string }>('/clients'),
-});
-
-test('a second time nothing is made twice, and no password is told', async () => {
-  const before = await everything();
-  const second = await demo('--articles', String(ARTICLES), '--traffic', '0s');
+test('a second time nothing is made twice, and people go on', async () => {
+  const before = await eventsOf(settings);
+  const second = await fill(settings);
   expect(second).toMatchObject({ exit: 0, complaint: '' });
   expect(second.lines.join('\n')).toContain('Demo 1 is there already, and nothing was made twice.');
-  expect(second.lines.join('\n')).not.toContain('with the password');
-  expect(await everything()).toEqual(before);
+  expect(await eventsOf(settings)).toHaveLength(before.length);
+  const going = await callLine(settings, ['demo', '--articles', String(ARTICLES), '--traffic', '1s', '--url', installation.url]);
+  expect(going).toMatchObject({ exit: 0, complaint: expect.stringContaining('things were done.') });
 });
 
-test('in a production it is asked for at one address, and shown at the public one', async () => {
-  const settings = { ...installation.settings, NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' };
-  const shown = await callLine(settings, ['demo', ...access(), '--articles', String(ARTICLES), '--traffic', '0s', '--yes']);
-  expect(shown).toMatchObject({ exit: 0, complaint: '' });
-  expect(shown.lines.join('\n')).toContain('https://annals.example/console ');
-});
+test(
+  'the same seed makes the same, also in production, where no password is kept',
+  async () => {
+    const production = { ...(await emptyInstallation()), NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' };
+    const filled = await fill(production, '--yes');
+    expect(filled).toMatchObject({ exit: 0, complaint: '' });
+    expect(filled.lines.join('\n')).toContain('https://annals.example/console');
+    await expect(access(join(production.DATA_DIR, 'demo-access.json'))).rejects.toThrow();
+    const made = async (given: Record<string, string>) =>
+      (await storyOf(given)).filter(({ type }) => !type.startsWith('webhook.')).map(({ type, metadata }) => [type, metadata.at]);
+    expect(await made(production)).toEqual(await made(settings));
+  },
+  FILLS_MS,
+);
 
-test('what was cut off is gone on with, and ends as if it had not been', { timeout: FILLS_MS }, async () => {
-  const cut = new AbortController();
-  const complaints: string[] = [];
-  const exit = await runCommandLine(['demo', ...access(), '--seed', '2', '--articles', '6', '--traffic', '0s'], {
-    domain: publishing,
-    demo: () => import('#domain/demo/demo.ts'),
-    environment: { NODE_ENV: 'test', ...installation.settings },
-    signal: cut.signal,
-    write: async () => {},
-    complain: (line) => {
-      complaints.push(line);
-      if (line.includes('articles')) cut.abort();
-    },
-  });
-  expect({ exit, last: complaints.at(-1) }).toEqual({ exit: 0, last: expect.stringContaining('run the same again') });
+test('an installation that has events, or runs, is refused', async () => {
+  await using world = await createCommandWorld();
+  const refused = async () => (await fill(world.settings)).complaint;
+  {
+    await using side = await world.open();
+    await registerUser(side);
+    expect(await refused()).toContain('This installation has events already');
+  }
+  await using running = await createCommandWorld();
+  await using side = await running.open();
   await until(
-    () => listed<{ enabled: boolean }>('/webhooks'),
-    (webhooks) => webhooks.every(({ enabled }) => !enabled),
+    async () => (await side.pool.query('select from public.lease where expires_at > clock_timestamp()')).rowCount,
+    (count) => (count ?? 0) > 0,
   );
-  const whole = await demo('--seed', '2', '--articles', '6', '--traffic', '0s');
-  expect(whole.lines.join('\n')).toContain('Demo 2 is there:');
-  const plan = planDemo(2, 6);
-  const users = await listed<{ email: string | null }>('/users?limit=100');
-  for (const { email, later } of plan.people)
-    expect(users.filter((user) => user.email === email)).toHaveLength(later === 'deleted' ? 0 : 1);
-  const titles = (await listed<Article>('/articles?limit=100')).map(({ title }) => title);
-  const finalTitle = ({ title, edits }: (typeof plan.articles)[number]) =>
-    edits.findLast((edit) => edit.title !== undefined)?.title ?? title;
-  for (const article of plan.articles.filter(({ fate }) => fate !== 'deleted')) expect(titles).toContain(finalTitle(article));
+  expect((await fill(running.settings)).complaint).toContain('Annals runs: ');
 });

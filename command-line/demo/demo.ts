@@ -1,86 +1,107 @@
-import type { Demo } from '#kernel/demo/demo.ts';
-import { exampleKind } from '#kernel/registry/example-kind.ts';
-import { loadConfig } from '#shared/process/config.ts';
+import { freePort } from '#shared/database/embedded/free-port.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { readDemoAccess, writeDemoAccess } from '#shared/process/first-minute-file.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
+import { demandStopped } from '../../audit/export/switch-log.ts';
+import { openClients } from '../client-store.ts';
+import type { Command } from '../command.ts';
+import { withCommandSide } from '../command-side.ts';
+import { type Installation, openInstallation } from '../installation.ts';
 import type { Terminal } from '../terminal.ts';
-import { ACCESS_OPTIONS, readTokenRequest, requestToken } from '../token.ts';
-import { UsageError } from '../usage-error.ts';
-import { openAnnalsByHttp } from './annals-by-http.ts';
-import { type Filling, fill, goOn } from './fill.ts';
-import { isMade } from './make-integrations.ts';
-
-const SEED = 1;
-const SEED_MAX = 999_999;
-const ITEMS = 40;
-const ITEMS_MAX = 2_000;
+import { clockOf, fill } from './fill.ts';
+import { goOn } from './go-on.ts';
+import { receiverUrlOf, startReceiver } from './receiver.ts';
+import { clientIdOf } from './stage.ts';
+import { howToLook, type Shown, summary } from './summary.ts';
+import { ITEMS, readWanted, SEED, type Wanted } from './wanted.ts';
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'Fills the running system with people, {path} and webhooks.',
+  summary: 'Fills a fresh installation with weeks of people at work, and starts it in development.',
   positionals: [],
   options: {
-    seed: {
-      type: 'string',
-      placeholder: '<number>',
-      description: `Which demo: the same number makes the same, another one more (${SEED}).`,
-    },
+    seed: { type: 'string', placeholder: '<number>', description: `Which demo: the same number makes the same (${SEED}).` },
     '{path}': { type: 'string', placeholder: '<number>', description: `How many {path} (${ITEMS}).` },
+    'fill-only': { type: 'boolean', description: 'Does not start Annals afterwards; in production it never does.' },
     traffic: {
       type: 'string',
       placeholder: '<duration>',
-      description: 'How long people go on reading and writing then, such as 10m; 0s for not at all (20s). Ctrl+C ends it.',
+      description: 'Lets the people of a demo that runs go on for so long, such as 10m. Ctrl+C ends it.',
     },
-    ...ACCESS_OPTIONS,
-    yes: { type: 'boolean', description: 'Also in a production, or on another machine.' },
+    url: { type: 'string', placeholder: '<url>', description: 'Where it runs, for --traffic, if not where its settings say.' },
+    yes: { type: 'boolean', description: 'Also in production.' },
   },
-  examples: ['demo', 'demo --{path} 200 --traffic 10m', 'demo --seed 2 --traffic 0s'],
+  examples: ['demo', 'demo --{path} 200 --seed 2', 'demo --traffic 10m'],
   async run(given, terminal) {
-    const filling = await prepare(given, terminal);
-    const { signal, complain } = terminal;
+    const wanted = await readWanted(given, terminal);
+    if (wanted.trafficMs !== undefined) return goOn({ ...wanted, trafficMs: wanted.trafficMs }, terminal);
     try {
-      const { annals, seed, planned } = filling;
-      await ((await isMade(annals.send, seed, planned)) ? goOn(filling) : fill(filling));
+      const { isRunning } = await make(wanted, terminal);
+      if (!isRunning && !given.flags.has('fill-only') && !wanted.isProduction) await serve(wanted, terminal);
     } catch (error) {
-      if (!signal.aborted || error instanceof StartRefused) throw error;
+      if (!terminal.signal.aborted || error instanceof StartRefused) throw error;
       terminal.rewrite?.('');
-      complain('Stopped before the end: run the same again, and it goes on from there.');
+      terminal.complain(`Stopped before the end: remove ${wanted.config.dataDir}, and run the same again.`);
     }
   },
 };
 
-const prepare = async (given: Given, terminal: Terminal): Promise<Filling> => {
-  const seed = numberOf(given, 'seed', { minimum: 1, maximum: SEED_MAX }) ?? SEED;
-  const count = numberOf(given, exampleKind(terminal.domain).path, { minimum: 1, maximum: ITEMS_MAX }) ?? ITEMS;
-  const durationGiven = given.values.get('traffic')?.at(-1);
-  const trafficMs = durationGiven === undefined ? undefined : millisecondsOf(durationGiven);
-  const { demo } = await loadDemo(terminal);
-  const { environment, publicUrl } = loadConfig(terminal.environment);
-  if (environment === 'production' && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
-  const request = await readTokenRequest(given, terminal);
-  if (!isHere(request.url) && !given.flags.has('yes')) throw new StartRefused(`${request.url} ${ELSEWHERE}`);
-  const annals = await openAnnalsByHttp({ url: request.url, requestToken: () => requestToken(request), signal: terminal.signal });
-  // Where a browser finds it, which may not be where this program does, such as inside a network of containers.
-  const shownUrl = environment === 'production' ? publicUrl : request.url;
-  return { annals, shownUrl, terminal, seed, planned: demo(seed, count), trafficMs };
+const NOT_FRESH =
+  'This installation has events already, and those of a demo are weeks old: name a folder that is not there yet, as in DATA_DIR=.data/demo npm run demo, or an empty database.';
+
+/** Fills an installation without events; one that has this demo is only shown. */
+const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRunning: boolean }> => {
+  await using installation = await openInstallation(terminal, { mayMake: true });
+  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+  const isFresh = (await installation.eventLog.head()) === START;
+  if (isFresh) {
+    await demandStopped(pool);
+    await fillAndTell(wanted, terminal, installation);
+    return { isRunning: false };
+  }
+  const isRunning = await demandStopped(pool).then(() => false, unlessRefused);
+  if (!(await hasDemo(wanted, terminal, installation))) throw new StartRefused(NOT_FRESH);
+  await terminal.write(`Demo ${wanted.seed} is there already, and nothing was made twice.`);
+  const access = await readDemoAccess(wanted.config.dataDir);
+  if (isRunning || wanted.isProduction)
+    await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: access?.administrator.password, lookAt: access?.lookAt })}`);
+  return { isRunning };
 };
 
-const loadDemo = ({ demo, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
-  if (demo === undefined)
-    throw new StartRefused(`${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`);
-  return demo();
+const unlessRefused = (error: unknown): true => {
+  if (!(error instanceof StartRefused)) throw error;
+  return true;
 };
 
-const IN_PRODUCTION =
-  'NODE_ENV is production, and everybody there would see what a demo makes: start a system of its own for it (DATA_DIR=.demo npm start), or say --yes.';
-const ELSEWHERE = 'is not on this machine, and everybody there would see what a demo makes: say --yes if that is meant.';
+const hasDemo = ({ seed, planned }: Wanted, terminal: Terminal, installation: Installation): Promise<boolean> =>
+  withCommandSide(terminal, installation, async (side) => {
+    const last = planned.clients.at(-1) ?? planned.clients[0];
+    return (await (await openClients(side)).find(clientIdOf(seed, last.clientId))) !== undefined;
+  });
 
-const isHere = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+const fillAndTell = async (wanted: Wanted, terminal: Terminal, installation: Installation): Promise<void> => {
+  const { config, isProduction, planned, seed } = wanted;
+  const clock = clockOf(planned);
+  const receiverPort = await freePort();
+  const receiverUrl = isProduction ? undefined : receiverUrlOf(receiverPort);
+  const administrator = await withCommandSide(
+    terminal,
+    installation,
+    (side) => fill({ side, clock, terminal, seed, planned, receiverUrl }),
+    { clock },
+  );
+  const lookAt = planned.lookAt();
+  if (!isProduction) await writeDemoAccess(config.dataDir, { administrator, receiverPort, lookAt });
+  await terminal.write(summary({ ...shownOf(wanted), password: administrator.password, lookAt }));
+};
 
-const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const shownOf = ({ config, planned, seed }: Wanted): Pick<Shown, 'planned' | 'seed' | 'url'> => ({ planned, seed, url: config.publicUrl });
 
-const millisecondsOf = (text: string): number => {
-  const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, and is “${text}”`);
-  return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+/** Starts Annals in this process, with the receiver of the webhooks beside it. */
+const serve = async ({ config }: Wanted, terminal: Terminal): Promise<void> => {
+  const access = await readDemoAccess(config.dataDir);
+  if (access !== undefined && !(await startReceiver(access.receiverPort)))
+    terminal.complain(`Port ${access.receiverPort} is in use, so the webhooks of the demo reach nobody.`);
+  await terminal.serve?.();
 };

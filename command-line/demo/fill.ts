@@ -1,110 +1,104 @@
-import type { PlannedDemo } from '#kernel/demo/demo.ts';
-import { exampleKind } from '#kernel/registry/example-kind.ts';
-import { spaced } from '#kernel/registry/names.ts';
+import { randomBytes } from 'node:crypto';
+import { followingOf } from '#kernel/decide/reactions.ts';
+import type { PlannedDemo, Scene, StoryTime } from '#kernel/demo/demo.ts';
+import type { UserId } from '#shared/brands.ts';
+import { clientSettingsOf } from '#shared/clients/settings.ts';
+import type { DemoAccess } from '#shared/process/first-minute-file.ts';
+import { createCredentials } from '../../auth/accounts/credentials.ts';
+import { migrateAccounts } from '../../auth/accounts/person-table.ts';
+import { byOperator, openClients } from '../client-store.ts';
+import type { CommandSide } from '../command-side.ts';
 import type { Terminal } from '../terminal.ts';
-import type { AnnalsByHttp } from './annals-by-http.ts';
-import { giveFirstPassword } from './make-administrator.ts';
-import { makeClients, makeWebhooks } from './make-integrations.ts';
-import { makeItems } from './make-items.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { keepTraffic } from './traffic.ts';
+import { type Cast, clientIdOf, createStage, type DemoStage } from './stage.ts';
+import { createStoryClock, nextTimerBefore, type StoryClock, untilFollowed } from './story-clock.ts';
+import { scenesOfWebhooks } from './webhooks.ts';
 
-export type Filling = {
-  readonly annals: AnnalsByHttp;
-  readonly shownUrl: string;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Stands still until the story begins, so that a start takes no time of it. */
+export const clockOf = ({ days }: PlannedDemo): StoryClock => createStoryClock(beginsAtMs(days));
+
+/** The story ends at the last midnight, so that nothing of it is still to come. */
+const beginsAtMs = (days: number): number => Math.floor(Date.now() / DAY_MS) * DAY_MS - days * DAY_MS;
+
+type Filling = {
+  readonly side: CommandSide;
+  readonly clock: StoryClock;
   readonly terminal: Terminal;
   readonly seed: number;
   readonly planned: PlannedDemo;
-  /** Undefined where nobody has said how long. */
-  readonly trafficMs: number | undefined;
+  /** Where the receiver of its webhooks will listen; none where they may not lead to this machine. */
+  readonly receiverUrl: string | undefined;
 };
 
-const TRAFFIC_MS = 20_000;
+/** Plays the scenes in the order of their times, and returns how the administrator signs in. */
+export const fill = async ({ side, clock, terminal, seed, planned, receiverUrl }: Filling): Promise<DemoAccess['administrator']> => {
+  const cast: Cast = new Map();
+  const stage = createStage({ ...side, seed, cast });
+  const scenes = [...scenesOfPeople(planned, stage), ...planned.scenes, ...scenesOfWebhooks(planned.webhooks, receiverUrl)];
+  const played = { ...side, clock, terminal, hasTimers: followingOf(side.domain) !== undefined };
+  await play(played, timedScenes(scenes, beginsAtMs(planned.days)), stage);
+  clock.release();
+  const password = await givePassword(side, stage);
+  await makeClients(side, seed, planned);
+  const { name, email } = planned.people[0];
+  return { id: stage.idOf(0), name, email, password };
+};
 
-/** Makes the demo, tells what it is and how to look at it, and has a little going on. */
-export const fill = async (filling: Filling): Promise<void> => {
-  const { annals, terminal, seed, planned } = filling;
-  const { send } = annals;
-  await using receiver = await startReceiver(planned.webhooks);
-  await using webhooks = await makeWebhooks({ annals, seed, webhooks: planned.webhooks }, receiver.url);
-  await makeItems({ send, seed, planned, kind: exampleKind(terminal.domain), tell: tellerOf(terminal) });
-  const password = await giveFirstPassword(terminal, planned.people[0]?.email ?? '');
-  await makeClients(send, seed, planned.clients);
+const scenesOfPeople = ({ people }: PlannedDemo, { register }: DemoStage): readonly Scene[] =>
+  people.map((person, place) => ({ at: person.joins, play: () => register(place, person) }));
+
+type Timed = { readonly atMs: number; readonly scene: Scene };
+
+/** Scenes of the same time stay in their order. */
+const timedScenes = (scenes: readonly Scene[], beginMs: number): readonly Timed[] => {
+  const timeOf = (at: StoryTime): number => (at === 'today' ? Number.POSITIVE_INFINITY : beginMs + at * MINUTE_MS);
+  return scenes.map((scene) => ({ atMs: timeOf(scene.at), scene })).toSorted((one, other) => Math.sign(one.atMs - other.atMs) || 0);
+};
+
+type Playing = Pick<CommandSide, 'pool' | 'eventLog'> & {
+  readonly clock: StoryClock;
+  readonly terminal: Terminal;
+  /** Whether something may follow from any event. */
+  readonly hasTimers: boolean;
+};
+
+const play = async (playing: Playing, scenes: readonly Timed[], stage: DemoStage): Promise<void> => {
+  const { clock, terminal, hasTimers } = playing;
+  for (const [index, { atMs, scene }] of scenes.entries()) {
+    terminal.signal.throwIfAborted();
+    terminal.rewrite?.(`Making the demo: ${index} of ${scenes.length}`);
+    if (hasTimers) await runTimersUntil(playing, Math.min(atMs, Date.now()));
+    clock.moveTo(Math.min(atMs, Date.now()));
+    await scene.play(stage);
+    if (scene.at === 'today') await untilFollowed(playing);
+  }
+  await untilFollowed(playing);
   terminal.rewrite?.('');
-  await terminal.write(summary(filling, webhooks !== undefined, password));
-  await withTraffic(filling, receiver, TRAFFIC_MS);
-  await receiver.settled(terminal.signal);
 };
 
-/** It is there already: nothing is made twice, but people may go on. */
-export const goOn = async (filling: Filling): Promise<void> => {
-  const { annals, terminal, seed, planned } = filling;
-  await terminal.write(
-    `Demo ${seed} is there already, and nothing was made twice. Another --seed makes more; --traffic 10m lets its people go on.\n\n${howToLook(filling, undefined)}`,
-  );
-  if (!filling.trafficMs) return;
-  await using receiver = await startReceiver(planned.webhooks);
-  await using _webhooks = await makeWebhooks({ annals, seed, webhooks: planned.webhooks }, receiver.url);
-  await withTraffic(filling, receiver, 0);
-  await receiver.settled(terminal.signal);
+const runTimersUntil = async (playing: Playing, atMs: number): Promise<void> => {
+  await untilFollowed(playing);
+  for (let dueMs = await nextTimerBefore(playing, atMs); dueMs !== undefined; dueMs = await nextTimerBefore(playing, atMs)) {
+    playing.clock.moveTo(dueMs);
+    await untilFollowed(playing);
+  }
 };
 
-const withTraffic = async ({ annals, terminal, planned, trafficMs }: Filling, receiver: Receiver, elseMs: number): Promise<void> => {
-  const durationMs = trafficMs ?? elseMs;
-  if (durationMs === 0) return;
-  const { signal, rewrite, complain } = terminal;
-  complain(`\nPeople read and write for ${durationMs / 1_000} s; Ctrl+C ends it.`);
-  let made = 0;
-  const onStep = (steps: number, leftMs: number): void => {
-    made = steps;
-    rewrite?.(`${steps} things done, ${Math.ceil(leftMs / 1_000)} s left`);
-  };
-  await keepTraffic({ send: annals.send, planned, durationMs, signal, onStep });
-  rewrite?.('');
-  complain(`${made} things were done. The receiver of the webhooks at ${receiver.url} ends, so they are disabled.`);
+const PASSWORD_BYTES = 12;
+
+const givePassword = async ({ pool }: CommandSide, { idOf }: DemoStage): Promise<string> => {
+  await migrateAccounts(pool);
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  await (await createCredentials(pool)).set(idOf(0) as UserId, password);
+  return password;
 };
 
-const tellerOf = ({ rewrite, complain }: Terminal) => {
-  let before = '';
-  return (what: string, done: number, of: number): void => {
-    if (rewrite) rewrite(`Making ${what}: ${done} of ${of}`);
-    else if (what !== before) complain(`Making ${of} ${what} …`);
-    before = what;
-  };
-};
-
-const summary = (filling: Filling, hasWebhooks: boolean, password: string | undefined): string => {
-  const { seed, planned } = filling;
-  const { people, clients, webhooks } = planned;
-  const left = people.filter(({ later }) => later === 'deleted').length;
-  const gone = webhooks.filter(({ receiver }) => receiver === 'gone').length;
-  return [
-    `Demo ${seed} is there:`,
-    `  ${people.length} people, ${left === 1 ? 'one of whom has' : `${left} of whom have`} left since`,
-    ...planned.summary.map((line) => `  ${line}`),
-    `  ${clients.length} clients, ${hasWebhooks ? `${webhooks.length} webhooks, ${gone === 1 ? 'one of which says that it is' : `${gone} of which say that they are`} gone` : 'and no webhook, because none may lead to this machine here'}`,
-    '',
-    howToLook(filling, password),
-  ].join('\n');
-};
-
-const howToLook = ({ shownUrl, planned, terminal }: Filling, password: string | undefined): string => {
-  const email = planned.people[0]?.email ?? '';
-  const { path, plural } = exampleKind(terminal.domain);
-  // The name under which browsers keep what they signed in to.
-  const url = shownUrl.replace('//127.0.0.1', '//localhost').replace(/\/+$/, '');
-  const signIn =
-    password === undefined
-      ? `Sign in as ${email}, an administrator. The password was shown when it was made; another one: npm run annals -- password-link ${email}`
-      : `Sign in as ${email}, an administrator, with the password ${password}\n(shown this once; another one: npm run annals -- password-link ${email})`;
-  return [
-    signIn,
-    '',
-    'Open',
-    `  ${url}/console            how everything flows, and what happens`,
-    `  ${url}/console/webhooks   what was sent, what failed, and what was tried again`,
-    `  ${url}/account            their own account`,
-    `  ${url}/${path.padEnd('console/webhooks'.length)}   the ${spaced(plural)}, by REST; ${url}/docs tells the rest`,
-    `  ${url}/graphql            and by GraphQL`,
-  ].join('\n');
+/** Programs as others would register them. */
+const makeClients = async (side: CommandSide, seed: number, { clients }: PlannedDemo): Promise<void> => {
+  const store = await openClients(side);
+  const { ClientSettings } = clientSettingsOf(side.domain);
+  for (const { clientId, ...settings } of clients)
+    await store.register({ clientId: clientIdOf(seed, clientId), settings: ClientSettings.parse(settings) }, byOperator());
 };

@@ -1,11 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PlannedDemo, Send } from '#kernel/demo/demo.ts';
+import type { Acting, PlannedDemo } from '#kernel/demo/demo.ts';
 import { randomFrom } from '#kernel/demo/random.ts';
-import { readPeople } from './make-people.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { migrateAccounts, selectPersonByEmail } from '../../auth/accounts/person-table.ts';
+import type { CommandSide } from '../command-side.ts';
+import { type Cast, createStage } from './stage.ts';
 
 type Traffic = {
-  readonly send: Send;
+  readonly side: CommandSide;
+  readonly seed: number;
   readonly planned: PlannedDemo;
+  /** Of the running system. */
+  readonly url: string;
+  emailHash(email: string): string;
   readonly durationMs: number;
   readonly signal: AbortSignal;
   /** Told after each step. */
@@ -14,21 +21,52 @@ type Traffic = {
 
 const PAUSE_MIN_MS = 100;
 const PAUSE_SPREAD_MS = 600;
+const TIMEOUT_MS = 10_000;
 /** Busy and quiet times take turns, as they do where people are. */
 const WAVE_MS = 240_000;
 const quietAt = (nowMs: number): number => 1.05 + Math.sin((2 * Math.PI * nowMs) / WAVE_MS);
 
-/** Lets the people of the demo read and write. Ends early when it is told to. */
-export const keepTraffic = async ({ send, planned, durationMs, signal, onStep }: Traffic): Promise<void> => {
+/** Lets the people of the demo go on. Ends early when it is told to. */
+export const keepTraffic = async (traffic: Traffic): Promise<void> => {
+  const { side, seed, planned, url, durationMs, signal, onStep } = traffic;
   const endsAtMs = performance.now() + durationMs;
   // Another each time, so that it does not say the same again.
   const random = randomFrom(Date.now());
-  const people = await readPeople(send, planned.people);
+  const cast = await readCast(traffic);
+  const people = [...cast].map(([place, person]) => ({ place, ...person }));
+  const { send } = createStage({ ...side, seed, cast });
   for (let steps = 1; performance.now() < endsAtMs && !signal.aborted; steps += 1) {
-    await planned.act({ send, random, people }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    await planned.act({ send: overtakable(send), random, people, read: (path) => read(new URL(path, url)) });
     onStep(steps, Math.max(0, endsAtMs - performance.now()));
     await delay(PAUSE_MIN_MS + random.below(PAUSE_SPREAD_MS) * quietAt(performance.now()), undefined, { signal }).catch(() => {});
   }
+};
+
+/** Between reading and writing, somebody may have changed it, or taken it away. */
+const overtakable =
+  (send: Acting['send']): Acting['send'] =>
+  (...sent) =>
+    send(...sent).catch((error: unknown) => {
+      if (error instanceof StartRefused) return { id: 0, version: 0 };
+      throw error;
+    });
+
+const readCast = async ({ side: { pool }, planned, emailHash }: Traffic): Promise<Cast> => {
+  await migrateAccounts(pool);
+  const cast: Cast = new Map();
+  for (const [place, { email }] of planned.people.entries()) {
+    const person = await selectPersonByEmail(pool, emailHash(email));
+    if (person !== undefined) cast.set(place, { id: person.userId, role: person.role });
+  }
+  return cast;
+};
+
+const read = async (address: URL): Promise<unknown> => {
+  const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
+    throw new StartRefused(`Annals does not answer at ${address.origin}: start it with npm run demo, or say where it is with --url.`, {
+      cause,
+    });
+  });
+  if (!response.ok) throw new StartRefused(`GET ${address.pathname} was refused: ${response.status}.`);
+  return response.json();
 };

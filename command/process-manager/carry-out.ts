@@ -18,7 +18,7 @@ import { streamName } from '#shared/events/streams.ts';
 import type { Log } from '#shared/process/log.ts';
 import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
-import { type Clock, REAL_TIME } from '../clock.ts';
+import { type Clock, nowOf, REAL_TIME } from '../clock.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { park, type Task } from './parked.ts';
 import type { Cause } from './steps.ts';
@@ -100,7 +100,7 @@ export const following = async (
     await work({
       ...cause.metadata,
       trace: recordedOnly(span?.traceparent) ?? trace,
-      at: new Date(Date.now() + clock.aheadMs()).toISOString(),
+      at: nowOf(clock).toISOString(),
       actor: 'system:process-manager',
       causation: cause.id,
     });

@@ -9,25 +9,22 @@ const Articles = z.array(
 type Article = z.infer<typeof Articles>[number];
 
 const PAGE = 100;
-/** Between reading and writing, somebody may have unpublished it, changed it, or taken it away. */
-const OVERTAKEN = [404, 409, 412];
 
 /** What goes on among the people of the demo alone: whoever else is there is left in peace. */
-export const act = async ({ send, random, people }: Acting): Promise<void> => {
-  const all = people.map(({ id }) => id);
-  const writers = people.filter(({ role }) => role !== 'reader').map(({ id }) => id);
-  const listed = Articles.parse((await send('GET', `/articles?limit=${PAGE}`)).body);
-  const ours = listed.filter(({ author }) => all.includes(author.id));
-  if (writers.length === 0 || ours.length === 0) return;
+export const act = async ({ send, read, random, people }: Acting): Promise<void> => {
+  const listed = Articles.parse(await read(`/articles?limit=${PAGE}`));
+  const placeOf = new Map(people.map(({ id, place }) => [id, place]));
+  const ours = listed.filter(({ author }) => placeOf.has(author.id));
+  if (ours.length === 0) return;
   const article = random.pick(ours);
-  await send('GET', `/articles/${article.id}/comments`, { expected: OVERTAKEN });
-  await send('POST', '/graphql', { body: { query: `{ post(id: "${article.id}") { title author { name } comments { text } } }` } });
+  const articleId = article.id;
+  const author = placeOf.get(article.author.id) ?? 0;
   const dice = random.below(10);
   if (dice < 5) {
-    const body = { authorId: random.pick(all), text: random.pick(REMARKS).text };
-    await send('POST', `/articles/${article.id}/comments`, { body, expected: OVERTAKEN });
-  } else if (dice < 8) await send('PATCH', `/articles/${article.id}`, { body: touched(article), expected: OVERTAKEN });
-  else await send('POST', '/articles', { body: { ...followUpOf(article, random), authorId: random.pick(writers) } });
+    const text = random.pick(REMARKS).text;
+    await send(random.pick(people).place, { type: 'AddComment', articleId, text }, { client: 'reading-list' });
+  } else if (dice < 8) await send(author, { type: 'EditArticle', articleId, ...touched(article) });
+  else await send(author, { type: 'DraftArticle', ...followUpOf(article, random) });
 };
 
 const SEEN_AGAIN = '\n\n*Looked through once more.*';
@@ -40,5 +37,5 @@ const touched = ({ body }: Article): object => ({
 const followUpOf = ({ title, tags }: Article, random: Random): object => {
   const sequel = random.pick(SEQUELS);
   const about = title.replace(/^[^“]*“(.+)”.*$/, '$1');
-  return { title: sequel.title(about), body: sequel.opening, tags: tags.slice(0, 2), publish: true };
+  return { title: sequel.title(about), body: sequel.opening, tags: tags.slice(0, 2), cover: null, publish: true };
 };

@@ -1,31 +1,60 @@
-import type { Demo, DemoWebhook, PlannedDemo } from '#kernel/demo/demo.ts';
+import type { Demo, DemoWebhook, PlannedDemo, Scene } from '#kernel/demo/demo.ts';
 import { act } from './act.ts';
-import { makeArticle } from './make-article.ts';
-import { type PlannedArticle, planDemo } from './plan.ts';
+import { incident } from './incident.ts';
+import { EDITOR, FIRST_READER, type PlannedArticle, planDemo } from './plan.ts';
+import { scenesOfArticles } from './story.ts';
+import { DAYS, timeOf } from './story-time.ts';
 
-/** A small magazine, with those who write, read and edit it. */
+/** Four weeks of a small magazine, with those who write, read and edit it. */
 export const demo: Demo = (seed, count) => {
-  const { people, articles } = planDemo(seed, count);
+  // One is the article of the incident.
+  const { people, articles } = planDemo(seed, count - 1);
+  const { scenes, articleId } = incident();
   return {
+    days: DAYS,
     people,
-    items: articles.map((article) => (making) => makeArticle(making, article)),
+    scenes: [...scenesOfArticles(articles, seed), ...scenes, ...scenesOfPeople(people[FIRST_READER]?.name ?? '')],
     webhooks: WEBHOOKS,
     clients: CLIENTS,
     summary: summaryOf(articles),
+    lookAt: () => ({ path: `/console/items/articles/${articleId()}`, says: 'somebody changed the facts of this article at night' }),
     act,
   };
 };
 
-const WEBHOOKS: readonly DemoWebhook[] = [
-  { description: 'Search index', path: '/search-index', eventTypes: ['article.*'], payload: 'full', receiver: 'reliable' },
+/** One marries, one begins to write, and one leaves and is erased. */
+const scenesOfPeople = (marries: string): readonly Scene[] => [
   {
-    description: 'Newsletter',
-    path: '/newsletter',
-    eventTypes: ['article.published', 'comment.added'],
-    payload: 'thin',
-    receiver: 'flaky',
+    at: timeOf(15, '10:20'),
+    play: async ({ send, idOf }) => void (await send(EDITOR, { type: 'UpdateUser', userId: idOf(FIRST_READER + 1), role: 'author' })),
   },
-  { description: 'Old mailing list', path: '/old-list', eventTypes: ['article.published'], payload: 'thin', receiver: 'gone' },
+  {
+    at: timeOf(19, '20:05'),
+    play: async ({ send, idOf }) =>
+      void (await send(FIRST_READER, { type: 'UpdateUser', userId: idOf(FIRST_READER), name: `${marries} Lindqvist` })),
+  },
+  {
+    at: 'today',
+    play: async ({ send, idOf }) => void (await send(FIRST_READER + 2, { type: 'DeleteUser', userId: idOf(FIRST_READER + 2) })),
+  },
+];
+
+/** Of late, so that a demo does not begin with thousands of requests. */
+const REGISTERED = timeOf(21, '14:10');
+
+const WEBHOOKS: readonly DemoWebhook[] = [
+  {
+    description: 'Search index',
+    path: '/search-index',
+    eventTypes: ['article.*'],
+    payload: 'full',
+    receiver: 'well',
+    registered: REGISTERED,
+  },
+  {
+    ...{ description: 'Newsletter', path: '/newsletter', eventTypes: ['article.published', 'comment.added'] },
+    ...{ payload: 'thin', receiver: 'moved', registered: REGISTERED },
+  },
 ];
 
 /** Programs as others would register them. */
@@ -53,8 +82,11 @@ const summaryOf = (articles: readonly PlannedArticle[]): readonly string[] => {
   const count = (fate: string): number => articles.filter((article) => article.fate === fate).length;
   const comments = articles.flatMap((article) => article.comments);
   const moderated = comments.filter(({ isModerated }) => isModerated).length;
+  const fates = `${count('published') + 1} published, ${count('draft')} drafts, ${count('unpublished')} unpublished, ${count('deleted')} deleted`;
   return [
-    `${articles.length} articles: ${count('published')} published, ${count('draft')} drafts, ${count('unpublished')} unpublished, ${count('deleted')} deleted`,
-    `${comments.length} comments, ${moderated} of them taken away by an editor`,
+    `${articles.length + 1} articles: ${fates}`,
+    `${comments.length + COMMENTS_ON_INCIDENT} comments, ${moderated} of them deleted by the editor`,
   ];
 };
+
+const COMMENTS_ON_INCIDENT = 4;

@@ -3,6 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import { randomFrom } from '#kernel/demo/random.ts';
 import { commandsOf } from '#shared/commands/command.ts';
 import { coverPicture } from './cover-picture.ts';
+import { demo } from './demo.ts';
 import { planDemo } from './plan.ts';
 
 const Command = commandsOf(publishing);
@@ -33,4 +34,9 @@ test('a cover is a PNG, the same for the same seed, and small', () => {
   expect(cover.subarray(1, 4).toString('latin1')).toBe('PNG');
   expect(cover.equals(coverPicture(randomFrom(5)))).toBe(true);
   expect(cover.length).toBeLessThan(100_000);
+});
+
+test('every scene is of the four weeks, or of today', () => {
+  const { scenes, days } = demo(4, 60);
+  for (const { at } of scenes) expect(at === 'today' || (at >= 0 && at < days * 1_440)).toBe(true);
 });

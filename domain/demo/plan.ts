@@ -1,7 +1,8 @@
 import type { DemoPerson } from '#kernel/demo/demo.ts';
 import { type Random, randomFrom } from '#kernel/demo/random.ts';
-import { EDITORS, type Name, READERS, WRITERS } from './people.ts';
+import { EDITORS, type Name, READERS, WRITERS, WRITERS_OF_INCIDENT } from './people.ts';
 import { NUISANCES, REMARKS, SEQUELS } from './remarks.ts';
+import { DAY } from './story-time.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';
 import { SUBJECTS_FROM_ELSEWHERE } from './subjects-from-elsewhere.ts';
 
@@ -29,7 +30,7 @@ export type PlannedArticle = {
 
 /** All that a demo makes. The same seed and number of articles mean the same. */
 type MagazinePlan = {
-  readonly people: readonly DemoPerson[];
+  readonly people: readonly [DemoPerson, ...DemoPerson[]];
   readonly articles: readonly PlannedArticle[];
 };
 
@@ -44,36 +45,34 @@ export const planDemo = (seed: number, articlesCount: number): MagazinePlan => {
   return { people, articles };
 };
 
-const planPeople = (random: Random, seed: number): DemoPerson[] => {
+const MORNING = 480;
+
+/** The editor begins, the writers follow within the hour, and readers within the first two days. */
+const planPeople = (random: Random, seed: number): readonly [DemoPerson, ...DemoPerson[]] => {
   const mailOf = ({ mailbox }: Name): string => `${mailbox}${seed === 1 ? '' : `.${seed}`}@example.com`;
-  const person = (each: Name, role: 'admin' | 'author' | 'reader'): DemoPerson => ({ name: each.name, email: mailOf(each), role });
-  const [editor] = random.shuffled(EDITORS).map((each) => person(each, 'admin'));
-  const writers = random
-    .shuffled(WRITERS)
-    .slice(0, WRITERS_COUNT)
-    .map((each) => person(each, 'author'));
-  const readers = random
-    .shuffled(READERS)
-    .slice(0, READERS_COUNT)
-    .map((each) => person(each, 'reader'));
-  // One married, one began to write, one left.
-  const turns = [{ name: `${readers[0]?.name} Lindqvist` }, { role: 'author' }, 'deleted'] as const;
+  const person = (each: Name, role: string, joins: number): DemoPerson => ({ name: each.name, email: mailOf(each), role, joins });
+  const writers = [...WRITERS_OF_INCIDENT, ...random.shuffled(WRITERS)].slice(0, WRITERS_COUNT);
+  const readers = random.shuffled(READERS).slice(0, READERS_COUNT);
   return [
-    ...(editor === undefined ? [] : [editor]),
-    ...writers,
-    ...readers.map((reader, index) => ({ ...reader, ...(turns[index] && { later: turns[index] }) })),
+    person(random.pick(EDITORS), 'admin', MORNING),
+    ...writers.map((each, index) => person(each, 'author', MORNING + 7 * (index + 1))),
+    ...readers.map((each, index) => person(each, 'reader', MORNING + 60 + index * Math.floor(DAY / READERS_COUNT))),
   ];
 };
 
-const firstReader = 1 + WRITERS_COUNT;
-const readerFrom = (random: Random): number => firstReader + random.below(READERS_COUNT);
-const anybodyFrom = (random: Random): number => (random.chance(0.8) ? readerFrom(random) : 1 + random.below(WRITERS_COUNT));
+/** Places among the people. */
+export const EDITOR = 0;
+export const FIRST_WRITER = 1;
+export const FIRST_READER = FIRST_WRITER + WRITERS_COUNT;
+
+const readerFrom = (random: Random): number => FIRST_READER + random.below(READERS_COUNT);
+const anybodyFrom = (random: Random): number => (random.chance(0.8) ? readerFrom(random) : FIRST_WRITER + random.below(WRITERS_COUNT));
 
 const planArticle = (random: Random, subjects: readonly Subject[], index: number): PlannedArticle => {
   const written = index < subjects.length ? first(subjects[index] as Subject) : sequel(subjects, index);
   const fate = fateOf(index);
   return {
-    author: 1 + random.below(WRITERS_COUNT),
+    author: FIRST_WRITER + random.below(WRITERS_COUNT),
     ...written,
     ...(random.chance(0.6) && { coverSeed: random.below(2 ** 31) }),
     edits: written.edits.slice(0, random.below(written.edits.length + 1)),

@@ -7,16 +7,20 @@ export type Demo = (seed: number, count: number) => PlannedDemo;
 export type LoadDemo = () => Promise<{ readonly demo: Demo }>;
 
 export type PlannedDemo = {
-  /** The first is the administrator who can sign in. */
-  readonly people: readonly DemoPerson[];
-  /** Each makes one of the first aggregate of the domain, with what belongs to it; several run at the same time. */
-  readonly items: readonly ((making: Making) => Promise<void>)[];
+  /** How many days the story lasts. It ends at the last midnight (UTC). */
+  readonly days: number;
+  /** The first is the administrator who can sign in. Scenes name people by their place in this list. */
+  readonly people: readonly [DemoPerson, ...DemoPerson[]];
+  /** In any order: each happens at its time. */
+  readonly scenes: readonly Scene[];
   readonly webhooks: readonly DemoWebhook[];
   /** They are registered in this order after everything else: if the last one is there, the whole demo is. */
   readonly clients: readonly [DemoClient, ...DemoClient[]];
   /** What was made, in lines for people. */
   readonly summary: readonly string[];
-  /** One thing that somebody reads or writes while the demo goes on. */
+  /** What to look at first, once the scenes have been played. */
+  lookAt(): { readonly path: string; readonly says: string };
+  /** One thing that somebody does while the demo goes on. */
   act(acting: Acting): Promise<void>;
 };
 
@@ -24,58 +28,48 @@ export type DemoPerson = {
   readonly name: string;
   readonly email: string;
   readonly role: string;
-  /** What becomes of them when everything else is made. */
-  readonly later?: { readonly name: string } | { readonly role: string } | 'deleted';
+  /** When they get their account. */
+  readonly joins: StoryTime;
 };
+
+/** Minutes since the story began, or what happens on the day on which the demo is made. */
+export type StoryTime = number | 'today';
+
+export type Scene = { readonly at: StoryTime; play(stage: Stage): Promise<void> };
+
+/** The running command side, at the time of the scene. */
+export type Stage = {
+  /** Sends a command as a person, with the rights that the person has at that time. */
+  send(by: number, command: DemoCommand, through?: Through): Promise<Made>;
+  /** Keeps a picture (PNG) for an item, and returns its path. */
+  keep(id: number, picture: Buffer): Promise<string>;
+  idOf(person: number): number;
+};
+
+export type DemoCommand = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+type Made = { readonly id: number; readonly version: number };
+
+/** A client of the demo; otherwise the console. */
+type Through = { readonly client?: string };
 
 export type DemoWebhook = {
   readonly description: string;
   readonly path: string;
   readonly eventTypes: readonly string[];
   readonly payload: 'thin' | 'full';
-  /** A flaky one fails at times and takes the retry; one that is gone answers 410. */
-  readonly receiver: 'reliable' | 'flaky' | 'gone';
+  /** One that was moved is led to an address where nobody listens. */
+  readonly receiver: 'well' | 'moved';
+  readonly registered: number;
 };
 
 /** As `POST /clients` takes it; its id is prefixed with that of the demo. */
-export type DemoClient = { readonly clientId: string } & Readonly<Record<string, unknown>>;
+type DemoClient = { readonly clientId: string } & Readonly<Record<string, unknown>>;
 
-export type Making = {
-  readonly send: Send;
-  /** Prefix of idempotency keys, which no other item has: a run that was cut off is resumed by them. */
-  readonly key: string;
-  /** The ids of the people, in their order. */
-  readonly people: readonly number[];
-};
-
-export type Acting = {
-  readonly send: Send;
+export type Acting = Pick<Stage, 'send'> & {
   readonly random: Random;
-  /** Those of the demo who are still there. */
-  readonly people: readonly { readonly id: number; readonly role?: string | undefined }[];
+  /** Those who are still there, by their places. */
+  readonly people: readonly { readonly place: number; readonly id: number; readonly role: string }[];
+  /** What everybody can read, as JSON. */
+  read(path: string): Promise<unknown>;
 };
-
-/** Returns the response if it is a success or of an expected status; otherwise the command ends with what was refused. */
-export type Send = (method: string, path: string, request?: Sent) => Promise<Answer>;
-
-export type Sent = {
-  readonly body?: object;
-  /** A picture, instead of a body. */
-  readonly picture?: Buffer;
-  /** Makes a POST safe to retry. */
-  readonly key?: string;
-  /** Changes this version alone. */
-  readonly ifVersion?: number;
-  /** Statuses of refusals that are as good as a success. */
-  readonly expected?: readonly number[];
-};
-
-type Answer = {
-  readonly status: number;
-  readonly body: unknown;
-  /** The next page of a list. */
-  readonly next: string | undefined;
-};
-
-/** Statuses of a change that an earlier run has made: the version is another one by now, or the item is gone. */
-export const DONE_BEFORE = [404, 412];

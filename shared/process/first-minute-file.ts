@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder } from '../folder.ts';
@@ -15,27 +15,51 @@ const FirstMinute = z.object({
 });
 export type FirstMinute = z.infer<typeof FirstMinute>;
 
+/** What the demo has made in development. */
+const DemoAccess = z.object({
+  /** A person of it who can sign in. */
+  administrator: z.object({ id: z.int().positive(), name: z.string(), email: z.string(), password: z.string() }),
+  /** Where its webhooks lead. */
+  receiverPort: z.int(),
+  /** What to look at first. */
+  lookAt: z.object({ path: z.string(), says: z.string() }),
+});
+export type DemoAccess = z.infer<typeof DemoAccess>;
+
 const FILE = 'development-access.json';
+const DEMO_FILE = 'demo-access.json';
 
 export const firstMinutePath = (dataDir: string): string => join(dataDir, FILE);
 
 /** Undefined where there is none, or none that can be used: it is then made anew. */
-export const readFirstMinute = async (dataDir: string): Promise<FirstMinute | undefined> => {
-  const text = await readFile(firstMinutePath(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+export const readFirstMinute = (dataDir: string): Promise<FirstMinute | undefined> => read(firstMinutePath(dataDir), FirstMinute);
+
+export const writeFirstMinute = (dataDir: string, content: FirstMinute): Promise<void> => write(dataDir, FILE, content);
+
+/** Undefined where there is no demo, or it was made in production. */
+export const readDemoAccess = (dataDir: string): Promise<DemoAccess | undefined> => read(join(dataDir, DEMO_FILE), DemoAccess);
+
+export const writeDemoAccess = (dataDir: string, content: DemoAccess): Promise<void> => write(dataDir, DEMO_FILE, content);
+
+export const removeDemoAccess = (dataDir: string): Promise<void> => rm(join(dataDir, DEMO_FILE), { force: true });
+
+const read = async <Content>(path: string, schema: z.ZodType<Content>): Promise<Content | undefined> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
   try {
-    return FirstMinute.parse(JSON.parse(text));
+    return schema.parse(JSON.parse(text));
   } catch {
     return undefined;
   }
 };
 
 /** Readers find the old one or the new one, whole. */
-export const writeFirstMinute = async (dataDir: string, content: FirstMinute): Promise<void> => {
+const write = async (dataDir: string, file: string, content: object): Promise<void> => {
   await makeFolder(dataDir);
-  const temporary = `${firstMinutePath(dataDir)}.${randomBytes(4).toString('hex')}`;
+  const path = join(dataDir, file);
+  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  await rename(temporary, firstMinutePath(dataDir));
+  await rename(temporary, path);
 };

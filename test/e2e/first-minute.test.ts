@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runAnnals, startAnnals } from '../annals-process.ts';
+import { runAnnals, spawnAnnals, startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 
 const tokenOf = async (environment: Record<string, string>, ...args: readonly string[]) => {
@@ -66,4 +66,45 @@ test('production begins with nothing, and ends what development began with', asy
   const { exit, output } = await runAnnals(['annals.ts', 'token', '--url', annals.url], environment);
   expect({ exit, output }).toEqual({ exit: 1, output: expect.stringContaining('There is no token for development-admin: invalid_client') });
   expect(annals.output()).not.toContain('Try next');
+});
+
+test('npm run demo fills a new folder, serves it, and serves the same the next time', async () => {
+  await using dataDir = await temporaryDataDir();
+  const environment = { DATA_DIR: dataDir.path };
+  const serve = async () => {
+    await using annals = spawnAnnals(['annals.ts', 'demo', '--articles', '4'], environment);
+    const [, signIn] = await annals.said(/Sign in as (\S+ \(.+\), an administrator, with the password \S+)/);
+    await annals.said(/Annals is at/);
+    const shown = await runAnnals(['annals.ts', 'demo', '--articles', '4'], environment);
+    expect(shown).toMatchObject({ exit: 0, output: expect.stringContaining('Demo 1 is there already') });
+    annals.child.kill('SIGTERM');
+    expect(await annals.exited).toBe(0);
+    return signIn;
+  };
+  const first = await serve();
+  expect(await serve()).toBe(first);
+  // Its password is that of development.
+  const key = (await readFile(join(dataDir.path, 'master.key'), 'utf8')).trim();
+  await using production = await startAnnals({
+    ...environment,
+    NODE_ENV: 'production',
+    MASTER_KEY: key,
+    PUBLIC_URL: 'http://localhost',
+    HOST: '127.0.0.1',
+  });
+  await production.said(/the password of its administrator is removed/);
+});
+
+test('the first start alone offers the demo', async () => {
+  await using dataDir = await temporaryDataDir();
+  const environment = { DATA_DIR: dataDir.path };
+  const start = async () => {
+    await using annals = await startAnnals(environment);
+    await annals.said(/Sign in as/);
+    annals.child.kill('SIGTERM');
+    await annals.exited;
+    return annals.output();
+  };
+  expect(await start()).toContain('npm run demo');
+  expect(await start()).not.toContain('npm run demo');
 });

@@ -1,0 +1,44 @@
+import type { Demo } from '#kernel/demo/demo.ts';
+import { exampleKind } from '#kernel/registry/example-kind.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { type Given, numberOf } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+export const SEED = 1;
+const SEED_MAX = 999_999;
+export const ITEMS = 40;
+const ITEMS_MAX = 2_000;
+
+/** Which demo, and for how long its people go on. */
+export type Wanted = Awaited<ReturnType<typeof readWanted>>;
+
+export const readWanted = async (given: Given, terminal: Terminal) => {
+  const seed = numberOf(given, 'seed', { minimum: 1, maximum: SEED_MAX }) ?? SEED;
+  const count = numberOf(given, exampleKind(terminal.domain).path, { minimum: 1, maximum: ITEMS_MAX }) ?? ITEMS;
+  const duration = given.values.get('traffic')?.at(-1);
+  const trafficMs = duration === undefined ? undefined : millisecondsOf(duration);
+  const { demo: plan } = await loadDemo(terminal);
+  const config = loadConfig(terminal.environment);
+  const isProduction = config.environment === 'production';
+  if (isProduction && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
+  return { seed, trafficMs, config, isProduction, planned: plan(seed, count), url: given.values.get('url')?.at(-1) };
+};
+
+const loadDemo = ({ demo: load, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
+  if (load === undefined)
+    throw new StartRefused(`${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`);
+  return load();
+};
+
+const IN_PRODUCTION =
+  'NODE_ENV is production, and everybody there would see what a demo makes: run npm run demo in development, or say --yes for an empty installation.';
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+const millisecondsOf = (text: string): number => {
+  const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
+  if (count === undefined) throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, and is “${text}”`);
+  return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+};
