@@ -71,7 +71,7 @@ const demandUrl = (url: string): string => {
 const Answer = z.union([z.object({ access_token: z.string() }), z.object({ error: z.string(), error_description: z.string().optional() })]);
 
 /** Client credentials (RFC 6749, section 4.4). */
-export const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Promise<string> => {
+const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Promise<string> => {
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64');
   const response = await fetch(`${url.replace(/\/+$/, '')}/token`, {
     method: 'POST',
