@@ -306,6 +306,11 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
     await latest.getByText(/^Item \S+ changed$/).waitFor();
     expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
     expect(await latest.locator('.portrait').textContent()).toBe('E');
+    await page.getByRole('table', { name: 'Items then' }).getByRole('cell', { name: '12,800' }).waitFor();
+    await page.getByLabel('Compare with').selectOption('v2: Item added');
+    const between = page.getByRole('region', { name: 'Then' });
+    await between.getByRole('heading', { name: /^Item \S+ changed$/ }).waitFor();
+    await between.locator('section').getByText('became 12,800').waitFor();
     await look('items-history');
     await page.goBack();
     await press('Submit');

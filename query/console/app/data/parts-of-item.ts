@@ -92,7 +92,7 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
 };
 
 /** As they are declared: a line of text is short enough for a table, and so is a picture. */
-const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] => fields.filter(({ hasLines }) => !hasLines);
+export const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] => fields.filter(({ hasLines }) => !hasLines);
 
 type WaysOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly items: readonly ListedItem[];

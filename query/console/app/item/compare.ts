@@ -1,10 +1,8 @@
 import { diffLines } from '#shared/line-diff.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
-import { useAsked } from '../asking.ts';
-import type { Item } from '../data/domain.ts';
+import type { Links } from '../data/domain.ts';
 import { Value } from '../data/value.ts';
 import { html } from '../html.ts';
-import { Whole } from '../parts.ts';
 import { Lines, shown } from './changes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -21,10 +19,13 @@ export const differing = (from: Values, to: Values): readonly string[] =>
 const LINE_CHARACTERS_MAX = 200;
 const isLong = (value: unknown): boolean => typeof value === 'string' && (value.includes('\n') || value.length > LINE_CHARACTERS_MAX);
 
+/** As much of an item as is compared. */
+type State = Values & { readonly _links: Links };
+
 type DifferenceOptions = {
-  readonly kind: KindFacts | undefined;
-  readonly from: Item;
-  readonly to: Item;
+  readonly kind: Pick<KindFacts, 'fields'> | undefined;
+  readonly from: State;
+  readonly to: State;
   readonly names?: readonly string[];
 };
 
@@ -42,24 +43,5 @@ export const Difference = ({ kind, from, to, names = differing(from, to) }: Diff
         }</dd></div>`;
       })}</dl>`;
 
-const Told = ({ field, value, item }: { readonly field: FieldFacts | undefined; readonly value: unknown; readonly item: Item }) =>
+const Told = ({ field, value, item }: { readonly field: FieldFacts | undefined; readonly value: unknown; readonly item: State }) =>
   field === undefined ? html`${shown(value)}` : html`<${Value} field=${field} value=${value} links=${item._links} isCell />`;
-
-type ComparedOptions = {
-  readonly kind: KindFacts | undefined;
-  readonly path: string;
-  readonly shown: Item;
-  readonly version: number;
-  readonly other: number;
-};
-
-/** From the earlier of two versions to the later. */
-export const Compared = ({ kind, path, shown: item, version, other }: ComparedOptions) => {
-  const asked = useAsked<Item>(`${path}?at=v${other}`);
-  const [earlier, later] = version < other ? [version, other] : [other, version];
-  return html`<p>From version <strong>${earlier}</strong> to version <strong>${later}</strong>:</p>
-    <${Whole} asked=${asked} show=${(body: Item) => {
-      const [from, to] = version < other ? [item, body] : [body, item];
-      return html`<${Difference} kind=${kind} from=${from} to=${to} />`;
-    }} />`;
-};

@@ -14,7 +14,8 @@ import { Heading, Problem, Whole } from '../parts.ts';
 import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
 import { Changes, shown } from './changes.ts';
-import { Compared } from './compare.ts';
+import { Compared } from './compared.ts';
+import { ListsThen } from './lists.ts';
 import { Restore } from './restore.ts';
 
 const SETTLES_MS = 200;
@@ -146,7 +147,7 @@ const Then = ({ kind, path, version, other }: ThenOptions) => {
   if (asked.problem) return html`<${Problem} problem=${asked.problem} retry=${asked.reload} />`;
   if (before.current !== undefined && other !== undefined)
     return html`<${Compared} kind=${kind} path=${path} shown=${before.current} version=${settled} other=${other} />`;
-  return html`<${Fields} kind=${kind} item=${before.current} />`;
+  return html`<${Fields} kind=${kind} item=${before.current} />${kind && before.current && html`<${ListsThen} kind=${kind} item=${before.current} />`}`;
 };
 
 type EntryOptions = {

@@ -1,0 +1,26 @@
+import type { KindFacts } from '../../domain-facts.ts';
+import { useAsked } from '../asking.ts';
+import type { Item } from '../data/domain.ts';
+import { html } from '../html.ts';
+import { Whole } from '../parts.ts';
+import { Difference } from './compare.ts';
+import { ListsBetween } from './lists.ts';
+
+type ComparedOptions = {
+  readonly kind: KindFacts | undefined;
+  readonly path: string;
+  readonly shown: Item;
+  readonly version: number;
+  readonly other: number;
+};
+
+/** From the earlier of two versions to the later. */
+export const Compared = ({ kind, path, shown: item, version, other }: ComparedOptions) => {
+  const asked = useAsked<Item>(`${path}?at=v${other}`);
+  const [earlier, later] = version < other ? [version, other] : [other, version];
+  return html`<p>From version <strong>${earlier}</strong> to version <strong>${later}</strong>:</p>
+    <${Whole} asked=${asked} show=${(body: Item) => {
+      const [from, to] = version < other ? [item, body] : [body, item];
+      return html`<${Difference} kind=${kind} from=${from} to=${to} />${kind && html`<${ListsBetween} kind=${kind} from=${from} to=${to} />`}`;
+    }} />`;
+};
