@@ -40,6 +40,7 @@ import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
+import { usersDeactivate, usersFind, usersInvite, usersList, usersReactivate, usersRole, usersSessions, usersShow } from './users/users.ts';
 import { deliveriesList, deliveriesShow } from './webhooks/deliveries.ts';
 import { deliveriesResend, deliveriesResendFailed } from './webhooks/resend.ts';
 import { webhooksDisable, webhooksEnable, webhooksList, webhooksShow, webhooksTest } from './webhooks/webhooks.ts';
@@ -54,7 +55,8 @@ const GROUPS: readonly Group[] = [
   ['Proof', [auditVerify, replay, auditRotateKey]],
   ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],
   ['Reactions and timers', [processManagerParked, processManagerRetry, processManagerSkip, timers]],
-  ['Users', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]],
+  ['Users', [usersList, usersFind, usersShow, usersInvite, usersRole, usersSessions, usersDeactivate, usersReactivate]],
+  ['Accounts, at the machine', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]],
   ['Clients and keys', [clientCreate, clientList, clientShow, clientGrantScopes, clientRotateSecret, clientDelete, keysRotate]],
   ['Erasure', [erasureList, erasureReport, erasureApply, erasureLostKeys]],
   ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],

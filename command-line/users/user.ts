@@ -1,0 +1,42 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { plural } from '../../query/console/app/format.ts';
+import { cellOf, columns } from '../columns.ts';
+import type { Given } from '../command.ts';
+import type { Remote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** A user as the interface tells it; the domain may give it more. */
+export type User = {
+  readonly id: number;
+  readonly name: string;
+  readonly email?: string | null;
+  readonly role?: string;
+  readonly createdAt: string;
+};
+
+const PAGE = 100;
+const FOUND_MAX = 100;
+
+/** Of the argument `<user>`: an id, or an e-mail address. */
+export const findUser = async (remote: Remote, { positionals: [wanted = ''] }: Given): Promise<User> => {
+  if (/^\d{1,16}$/.test(wanted)) return remote.get<User>(`/users/${wanted}`);
+  const found = await remote.list<User>('/users', { q: wanted, limit: PAGE }).take(FOUND_MAX);
+  const user = found.find(({ email }) => email?.toLowerCase() === wanted.toLowerCase());
+  if (user === undefined) throw new StartRefused(`Nobody has the address ${cellOf(wanted)}: give an id, or look with “users find”.`);
+  return user;
+};
+
+export const printUsers = async (users: AsyncIterable<User>, { flags }: Given, terminal: Terminal): Promise<void> => {
+  const rows: string[][] = [];
+  let count = 0;
+  for await (const user of users) {
+    if (terminal.signal.aborted) return;
+    count += 1;
+    if (flags.has('json')) await terminal.write(JSON.stringify(user));
+    else rows.push([String(user.id), cellOf(user.name), cellOf(user.email ?? '–'), cellOf(user.role ?? '–'), user.createdAt]);
+  }
+  if (flags.has('json')) return;
+  const lines = rows.length === 0 ? [] : columns(['ID', 'Name', 'E-mail', 'Role', 'Since'], rows);
+  for (const line of lines) await terminal.write(line);
+  terminal.complain(plural(count, 'user'));
+};

@@ -1,0 +1,193 @@
+import { rolesOf } from '#kernel/registry/roles.ts';
+import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
+import { jsonIn } from '../../client/problem.ts';
+import { plural } from '../../query/console/app/format.ts';
+import { cellOf, columns } from '../columns.ts';
+import { type Command, type Given, numberOf } from '../command.ts';
+import { type Paint, paintOf } from '../paint.ts';
+import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { findUser, printUsers, type User } from './user.ts';
+
+const LIMIT_MAX = 1_000_000;
+const PAGE = 100;
+
+export const usersList: Command = {
+  name: 'users list',
+  summary: 'Lists users, the newest first.',
+  positionals: [],
+  options: { limit: { type: 'string', placeholder: '<number>', description: 'At most so many; otherwise all.' }, ...REMOTE_OPTIONS },
+  examples: ['users list', 'users list --limit 1000 --json'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT_MAX;
+      await printUsers(first(remote.list<User>('/users', { limit: Math.min(limit, PAGE) }), limit), given, terminal);
+    }),
+};
+
+async function* first(users: AsyncIterable<User>, count: number): AsyncGenerator<User> {
+  let left = count;
+  for await (const user of users) {
+    yield user;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+export const usersFind: Command = {
+  name: 'users find',
+  summary: 'Finds users by a part of their name or e-mail address.',
+  positionals: ['<text>'],
+  options: REMOTE_OPTIONS,
+  examples: ['users find ada', 'users find @example.com --json'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, (remote) =>
+      printUsers(remote.list<User>('/users', { q: given.positionals[0], limit: PAGE }), given, terminal),
+    ),
+};
+
+export const usersShow: Command = {
+  name: 'users show',
+  summary: 'Shows a user: role, how they sign in, and what acts for them.',
+  positionals: ['<user>'],
+  options: REMOTE_OPTIONS,
+  examples: ['users show ada@example.com', 'users show 7001 --json'],
+  run: (given, terminal) =>
+    withAccount(given, terminal, async ({ user, account }) => {
+      const lines = given.flags.has('json') ? [JSON.stringify({ ...user, account })] : userLines(user, account, paintOf(terminal));
+      for (const line of lines) await terminal.write(line);
+    }),
+};
+
+type Found = { readonly remote: Remote; readonly user: User; readonly account: ManagedAccount };
+
+const accountPath = ({ id }: User): string => `/account/people/${id}`;
+
+const withAccount = (given: Given, terminal: Terminal, work: (found: Found) => Promise<void>): Promise<void> =>
+  withRemote(given, terminal, async (remote) => {
+    const user = await findUser(remote, given);
+    await work({ remote, user, account: await remote.get<ManagedAccount>(accountPath(user)) });
+  });
+
+const LABEL_WIDTH = 16;
+
+const userLines = (user: User, account: ManagedAccount, paint: Paint): readonly string[] => {
+  const { status, isConfirmed, hasPassword, hasSecondFactor, passkeys, sessions, applications, tokens } = account;
+  const row = (label: string, text: string): string =>
+    `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
+  const ways = [
+    ...(hasPassword ? ['password'] : []),
+    ...(hasSecondFactor ? ['second factor'] : []),
+    ...(passkeys > 0 ? [plural(passkeys, 'passkey')] : []),
+  ];
+  return [
+    `${paint('strong', cellOf(user.name))} ${paint(status === 'active' ? 'good' : 'bad', status)}`,
+    row('ID', String(user.id)),
+    row('E-mail', `${user.email ?? 'none'}${isConfirmed ? ', confirmed' : ''}`),
+    row('Role', user.role ?? '–'),
+    row('Since', user.createdAt),
+    row('Signs in by', ways.join(', ') || 'nothing yet'),
+    row('Sessions', plural(sessions.length, 'browser')),
+    ...applications.map(({ name, scopes, lastUsedAt }) => row('Application', `${name}, ${scopes.join(' ')}, ${used(lastUsedAt)}`)),
+    ...tokens.map(({ name, scopes, expiresAt, lastUsedAt }) =>
+      row('Access token', `${name}, ${scopes.join(' ')}, until ${expiresAt}, ${used(lastUsedAt)}`),
+    ),
+  ];
+};
+
+const used = (at: string | null): string => (at === null ? 'never used' : `last used ${at}`);
+
+export const usersSessions: Command = {
+  name: 'users sessions',
+  summary: 'Lists the browsers in which a user is signed in; --end signs them out everywhere.',
+  positionals: ['<user>'],
+  options: { end: { type: 'boolean', description: 'Ends all of them.' }, ...REMOTE_OPTIONS },
+  examples: ['users sessions ada@example.com', 'users sessions 7001 --end'],
+  run: (given, terminal) =>
+    withAccount(given, terminal, async ({ remote, user, account: { sessions } }) => {
+      const isJson = given.flags.has('json');
+      if (given.flags.has('end')) {
+        for (const { id } of sessions) await remote.write('DELETE', `${accountPath(user)}/sessions/${encodeURIComponent(id)}`);
+        return terminal.write(
+          isJson ? JSON.stringify({ userId: user.id, ended: sessions.length }) : `${plural(sessions.length, 'session')} ended.`,
+        );
+      }
+      const rows = sessions.map(({ browser, network, signedInAt, lastSeenAt }) => [
+        cellOf(browser ?? '–'),
+        network ?? '–',
+        signedInAt,
+        lastSeenAt ?? '–',
+      ]);
+      const table = rows.length === 0 ? [] : columns(['Browser', 'Network', 'Signed in', 'Last seen'], rows);
+      for (const line of isJson ? sessions.map((session) => JSON.stringify(session)) : table) await terminal.write(line);
+      if (!isJson) terminal.complain(plural(sessions.length, 'session'));
+    }),
+};
+
+export const usersInvite: Command = {
+  name: 'users invite',
+  summary: 'Invites a user by the running installation, which sends the link by mail or prints it.',
+  positionals: ['<e-mail>'],
+  options: {
+    role: { type: 'string', placeholder: '<role>', description: 'What they become; otherwise what people become who sign up.' },
+    ...REMOTE_OPTIONS,
+  },
+  examples: ['users invite ada@example.com', 'users invite grace@example.com --role admin'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const role = roleIn(given.values.get('role')?.at(-1) ?? terminal.domain.signUp, terminal, '--role');
+      const email = given.positionals[0] ?? '';
+      const answer = await remote.write('POST', '/account/invitations', { email, role });
+      const made = await jsonIn<{ readonly link: string | null }>(answer);
+      if (given.flags.has('json')) return terminal.write(JSON.stringify(made));
+      await terminal.write(made.link ?? `The invitation was sent to ${cellOf(email)}.`);
+      if (made.link !== null) terminal.complain('Send them the link: it is not shown again.');
+    }),
+};
+
+const roleIn = (role: string, { domain }: Terminal, what: string): string => {
+  const roles = rolesOf(domain);
+  if (!roles.includes(role)) throw new UsageError(`${what} must be one of ${roles.join(', ')}, and is “${role}”`);
+  return role;
+};
+
+export const usersRole: Command = {
+  name: 'users role',
+  summary: 'Gives a user another role.',
+  positionals: ['<user>', '<role>'],
+  options: REMOTE_OPTIONS,
+  examples: ['users role ada@example.com admin'],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const role = roleIn(given.positionals[1] ?? '', terminal, '<role>');
+      const user = await findUser(remote, given);
+      await remote.write('PATCH', `/users/${user.id}`, { role });
+      await terminal.write(
+        given.flags.has('json') ? JSON.stringify({ userId: user.id, role }) : `${cellOf(user.name)} has the role ${role}.`,
+      );
+    }),
+};
+
+const switching = (does: 'deactivate' | 'reactivate', summary: string, done: string): Command => ({
+  name: `users ${does}`,
+  summary,
+  positionals: ['<user>'],
+  options: REMOTE_OPTIONS,
+  examples: [`users ${does} ada@example.com`],
+  run: (given, terminal) =>
+    withRemote(given, terminal, async (remote) => {
+      const user = await findUser(remote, given);
+      await remote.write('POST', `${accountPath(user)}/${does}`);
+      await terminal.write(
+        given.flags.has('json') ? JSON.stringify({ userId: user.id, status: done }) : `The account of ${cellOf(user.name)} is ${done}.`,
+      );
+    }),
+});
+
+export const usersDeactivate = switching(
+  'deactivate',
+  'Deactivates an account: its sessions end, and nobody signs in to it.',
+  'deactivated',
+);
+export const usersReactivate = switching('reactivate', 'Reactivates an account.', 'active');
