@@ -70,7 +70,8 @@ test.each([
   ['GET', '/console/assets/unknown/main.ts', 404],
   ['POST', '/console', 405],
   ['DELETE', '/console/parked', 405],
-  ['HEAD', '/console/feed', 200],
+  ['HEAD', '/console/events', 200],
+  ['GET', '/console/feed?types=article.*', 308],
   ['GET', '/consoles', 404],
 ])('%s %s is answered by %i', async (method, path, status) => {
   expect((await get(path, { method })).status).toBe(status);

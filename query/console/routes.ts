@@ -29,9 +29,15 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
     served ??= serve(options);
     served(request, response, next);
   };
-  return Router({ strict: true })
-    .get('/console/', (_request, response) => response.redirect(308, '../console'))
-    .use('/console', lazily);
+  return (
+    Router({ strict: true })
+      .get('/console/', (_request, response) => response.redirect(308, '../console'))
+      // What it was called before it had the past as well.
+      .get('/console/feed', ({ originalUrl }, response) =>
+        response.redirect(308, `events${new URL(originalUrl, 'http://relative').search}`),
+      )
+      .use('/console', lazily)
+  );
 };
 
 const JSON_TYPE = 'application/json';
@@ -127,7 +133,7 @@ const ROOT = new URL('./app/', import.meta.url);
 const PAGE = '/console';
 const START = 'boot.ts';
 /** In this order: what comes later counts more. */
-const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'overview', 'lists', 'item', 'data', 'narrow'];
+const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'overview', 'lists', 'item', 'data', 'events', 'narrow'];
 
 /**
  * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours, and with the names

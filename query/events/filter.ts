@@ -72,7 +72,7 @@ const referredIn = ({ references }: Catalogue, filter: EventFilter): readonly (r
   });
 
 /** The one stream that has all of it, where there is one. */
-export const streamFor = (catalogue: Catalogue, filter: EventFilter): StreamName | undefined => {
+const streamFor = (catalogue: Catalogue, filter: EventFilter): StreamName | undefined => {
   const alone = referredIn(catalogue, filter).find(([{ kind, of }]) => kind !== undefined && of.size === 0);
   return (filter.subject as StreamName | undefined) ?? (alone && streamName(alone[0].kind ?? '', alone[1]));
 };

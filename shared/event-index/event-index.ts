@@ -21,7 +21,7 @@ export type IndexQuery = {
 };
 
 /** A stretch of the log: later than one position, up to another. */
-export type IndexSpan = { readonly after: Position; readonly upTo: Position };
+type IndexSpan = { readonly after: Position; readonly upTo: Position };
 
 /** The name of the follower that keeps it. */
 export const EVENT_INDEX = 'event-index';

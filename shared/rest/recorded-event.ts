@@ -23,7 +23,6 @@ const ChainPlace = z.strictObject({
   head: hash.nullable().meta({ description: 'The head of the chain of hashes after it.' }),
   signed: SignedBy.nullable().meta({ description: 'The first signed head that covers it; null as long as none does.' }),
 });
-export type ChainPlace = Readonly<z.infer<typeof ChainPlace>>;
 
 const deliveries = z.array(Delivery).exactOptional();
 

@@ -120,8 +120,10 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
       await page.goto(`${installation.url}/console/feed`);
       await fillIn(page, operator);
-      await heading('Feed');
-      expect(page.url()).toBe(`${installation.url}/console/feed`);
+      await heading('Events');
+      expect(page.url()).toBe(`${installation.url}/console/events`);
+      // What was before somebody came.
+      await page.locator('summary').first().waitFor();
       await page.getByText('live', { exact: true }).waitFor();
       const first = await draft('While we look');
       await entryOf(first).waitFor();
@@ -130,10 +132,10 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await press('Resume (1)');
       await entryOf(second).waitFor();
       await page.locator('summary').first().click();
-      await look('feed');
+      await look('events');
 
-      await page.getByLabel('Item').fill(`article-${first}`);
-      await page.getByLabel('Item').press('Enter');
+      await page.getByLabel('Item', { exact: true }).fill(`article-${first}`);
+      await page.getByLabel('Item', { exact: true }).press('Enter');
       await until(
         () => page.url(),
         (url) => url.endsWith(`?subject=article-${first}`),
@@ -147,7 +149,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
 
     test('a reload goes on without a sign-in page', { timeout: TEST_MS }, async () => {
       await page.reload();
-      await heading('Feed');
+      await heading('Events');
       await page.getByText('live', { exact: true }).waitFor();
       // That it is live is said in fewer words than that it is not yet.
       await expectStill(page, 0.01);

@@ -4,6 +4,10 @@ import { type Session, SignInRefused } from './session.ts';
 type Answer<Body> = {
   readonly body: Body;
   readonly next: string | undefined;
+  /** Of a list that has the latest first: where newer items are, or will be. */
+  readonly newer: { readonly path: string; readonly isThere: boolean } | undefined;
+  /** Of a search that has found too few: when the last event was made that it has looked at. */
+  readonly searchedTo: string | null;
   readonly location: string | undefined;
   readonly etag: string | undefined;
 };
@@ -94,15 +98,23 @@ const isTimeout = ({ reason }: AbortSignal): boolean => reason instanceof DOMExc
 const answerOf = async <Body>(response: Response): Promise<Answer<Body>> => ({
   body: (await response.json().catch(() => undefined)) as Body,
   next: nextOf(response.headers.get('link')),
+  newer: newerOf(response.headers.get('link')),
+  searchedTo: response.headers.get('searched-to'),
   location: response.headers.get('location') ?? undefined,
   etag: response.headers.get('etag') ?? undefined,
 });
 
-const NEXT = /<([^>]+)>;\s*rel="next"/;
-
 /** RFC 8288. Links may be whole addresses; the page asks where it comes from. */
-export const nextOf = (link: string | null): string | undefined => {
-  const href = NEXT.exec(link ?? '')?.[1];
+export const nextOf = (link: string | null): string | undefined => pathOf(link, 'next');
+
+const newerOf = (link: string | null): Answer<unknown>['newer'] => {
+  const [there, later] = [pathOf(link, 'prev'), pathOf(link, 'poll')];
+  const path = there ?? later;
+  return path === undefined ? undefined : { path, isThere: there !== undefined };
+};
+
+const pathOf = (link: string | null, rel: string): string | undefined => {
+  const href = new RegExp(`<([^>]+)>;\\s*rel="${rel}"`).exec(link ?? '')?.[1];
   if (href === undefined) return undefined;
   const { pathname, search } = new URL(href, 'http://relative');
   return pathname + search;

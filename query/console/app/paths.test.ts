@@ -4,7 +4,8 @@ import { placeOf } from './paths.ts';
 test.each([
   ['/console', 'overview', {}],
   ['/console/', 'overview', {}],
-  ['/console/feed', 'feed', {}],
+  ['/console/events', 'events', {}],
+  ['/console/events/7f00', 'event', { id: '7f00' }],
   ['/console/data', 'data', {}],
   ['/console/data/articles', 'dataList', { kind: 'articles' }],
   ['/console/data/articles/new', 'dataNew', { kind: 'articles' }],
@@ -26,5 +27,5 @@ test.each([
 });
 
 test('what was searched for stands in the address', () => {
-  expect(placeOf('/console/feed', '?types=article.published').search.get('types')).toBe('article.published');
+  expect(placeOf('/console/events', '?types=article.published').search.get('types')).toBe('article.published');
 });

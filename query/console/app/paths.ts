@@ -1,7 +1,8 @@
 /** Every address below `/console`, by what is shown there. */
 const PATHS = {
   overview: '/console',
-  feed: '/console/feed',
+  events: '/console/events',
+  event: '/console/events/:id',
   data: '/console/data',
   dataList: '/console/data/:kind',
   dataNew: '/console/data/:kind/new',

@@ -15,7 +15,8 @@ import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataUnder } from './data/under.ts';
 import { DataRows, pageOfView, viewsFor } from './data/view.ts';
-import { Feed } from './feed/feed.ts';
+import { EventPage } from './events/event.ts';
+import { Events } from './events/events.ts';
 import { Help, Keys } from './help.ts';
 import { html } from './html.ts';
 import { ItemPage } from './item/item.ts';
@@ -37,7 +38,8 @@ import { Webhooks } from './webhooks/webhooks.ts';
 /** The page of each address, and the section that it belongs to. */
 const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>> = {
   overview: [Overview, 'overview'],
-  feed: [Feed, 'feed'],
+  events: [Events, 'events'],
+  event: [EventPage, 'events'],
   data: [DataHome, 'data'],
   dataList: [DataList, 'data'],
   dataNew: [DataNew, 'data'],
@@ -65,7 +67,7 @@ type Section = readonly [name: string, label: string, href: string];
 const DATA: Section = ['data', 'Data', '/console/data'];
 const SECTIONS: readonly Section[] = [
   ['overview', 'Overview', '/console'],
-  ['feed', 'Feed', '/console/feed'],
+  ['events', 'Events', '/console/events'],
   ['webhooks', 'Webhooks', '/console/webhooks'],
   ['parked', 'Parked', '/console/parked'],
   ['proof', 'Proof', '/console/proof'],
@@ -77,6 +79,9 @@ type ShellOptions = { readonly api: Api; readonly session: Session; readonly dom
 
 export const Shell = ({ api, session, domain }: ShellOptions) =>
   html`<${ApiProvider} value=${api}><${DomainProvider} value=${domain}><${Frame} session=${session} /><//><//>`;
+
+/** What everybody finds something in, as far as they may: the rest is how the installation does. */
+const FOR_ALL: readonly (string | undefined)[] = ['data', 'events'];
 
 /** The way around, and what is at the address. Everybody works with the data; how the installation does is for administrators. */
 const Frame = ({ session }: { readonly session: Session }) => {
@@ -98,7 +103,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
     ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind ?? place.parameters.view}` : section} me=${me} />`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
-      ${me && (isAdmin || section === 'data' ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
+      ${me && (isAdmin || FOR_ALL.includes(section) ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
     </main>`;
 };
 

@@ -69,14 +69,16 @@ export const Reference = ({ field: { of = '', label, rel = '' }, value, links }:
   return kind === undefined || links[rel] === undefined ? text : html`<a href=${pageOfItem(kind, id)}>${text}</a>`;
 };
 
+type DoerOptions = { readonly actor: string | null; readonly withFace?: boolean; readonly plain?: boolean };
+
 /** Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. */
-export const Doer = ({ actor, withFace = false }: { readonly actor: string | null; readonly withFace?: boolean }) => {
+export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) => {
   const kind = kindNamed(useDomain(), 'user');
   const [of = '', id] = actor?.split(':') ?? [];
   const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
   if (actor === null) return html`<span class="soft">somebody unknown</span>`;
   if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
-  return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} />`;
+  return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} plain=${plain} />`;
 };
 
 const LETTERS_MAX = 2;

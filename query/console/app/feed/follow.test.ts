@@ -35,7 +35,14 @@ afterEach(() => {
 });
 
 const api = (): Pick<Api, 'get' | 'stream'> => ({
-  get: async <Body>() => ({ body: { log: { cursor: CURSOR } } as Body, next: undefined, location: undefined, etag: undefined }),
+  get: async <Body>() => ({
+    body: { log: { cursor: CURSOR } } as Body,
+    next: undefined,
+    newer: undefined,
+    searchedTo: null,
+    location: undefined,
+    etag: undefined,
+  }),
   stream: (path, headers, signal) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
 });
 

@@ -11,13 +11,16 @@ export type Event = {
   readonly actor: string | null;
   readonly client?: string | null;
   readonly request?: string;
+  readonly correlation?: string;
+  readonly causation?: string | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly parked?: true;
 };
 
 export type FollowOptions = {
-  /** Of the stream; where it does not say since when, it begins now. */
+  /** Of the stream; where it does not say since when, it begins after a cursor, or now. */
   readonly path: string;
+  readonly after?: string;
   readonly signal: AbortSignal;
   readonly onEvent: (event: Event) => void;
   readonly onState: (state: 'connecting' | 'live' | ProblemFacts) => void;
@@ -33,9 +36,9 @@ const SILENCE_MAX_MS = 60_000;
 /** Follows the events until it is told to stop: whatever cuts it off, it goes on after the last cursor, with nothing lost and nothing twice. */
 export const follow = async (
   api: Pick<Api, 'get' | 'stream'>,
-  { path, signal, onEvent, onState, startsLive = false }: FollowOptions,
+  { path, after, signal, onEvent, onState, startsLive = false }: FollowOptions,
 ): Promise<void> => {
-  let last: string | undefined;
+  let last = after;
   let retryMs = RETRY_MS;
   const take = ({ event, id, data, retryMs: wanted }: Message): void => {
     if (wanted !== undefined) retryMs = wanted;
@@ -48,7 +51,7 @@ export const follow = async (
     onState('connecting');
     try {
       // Named from the beginning, so that nothing is lost either where it is cut off before anything has come.
-      if (!startsLive && !path.includes('since=')) last ??= (await api.get<Now>('/operations', signal)).body.log.cursor;
+      if (last === undefined && !startsLive && !path.includes('since=')) last = (await api.get<Now>('/operations', signal)).body.log.cursor;
       await readOnce(api, { path, after: last, signal }, (messages) => {
         onState('live');
         retryMs = RETRY_MS;

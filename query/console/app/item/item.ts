@@ -158,13 +158,17 @@ type EntryOptions = {
 };
 
 const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
-  const { version, type, at, actor, client, changes, erased, unreadable } = entry;
+  const { id, version, type, at, actor, client, changes, erased, unreadable } = entry;
   return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
     <p class="line">
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
     </p>
+<<<<<<< HEAD
     <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`}</p>
+=======
+    <p class="soft">by <${Doer} actor=${actor} />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
+>>>>>>> eb17a21 (Show the whole log in the console, and why each event happened)
     ${erased && html`<p class="soft">The person was erased: what was theirs is not told any more.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} kind=${kind} />

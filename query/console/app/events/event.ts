@@ -1,0 +1,113 @@
+import { useEffect } from 'preact/hooks';
+import type { EventType } from '#shared/rest/event-types.ts';
+import type { RecordedEvent } from '#shared/rest/recorded-event.ts';
+import { useAsked } from '../asking.ts';
+import { Copy } from '../copy.ts';
+import { eventText } from '../data/item.ts';
+import { Doer } from '../data/names.ts';
+import { countText } from '../format.ts';
+import { html } from '../html.ts';
+import { Subject } from '../names.ts';
+import { Badge, Heading, Table, Whole } from '../parts.ts';
+import type { Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { DeliveryState } from '../webhooks/deliveries.ts';
+import { curlOf } from './events.ts';
+import { EVENTS } from './filters.ts';
+import { Json } from './json.ts';
+import { Why } from './why.ts';
+
+/** One event: what it says, who did it, why, where the chain has it, and where it was sent to. */
+export const EventPage = ({ place: { parameters } }: { readonly place: Place }) => {
+  const path = `/events/${encodeURIComponent(parameters.id ?? '')}`;
+  const asked = useAsked<RecordedEvent>(path);
+  const event = asked.body;
+  return html`
+    <p class="back"><a href=${event === undefined ? EVENTS : `${EVENTS}?before=${afterCursor(event.cursor)}`}>Events</a></p>
+    <${Heading} title=${event === undefined ? 'Event' : `${eventText(event.type)}: ${event.subject}`}>
+      <${Copy} label="Copy as curl" text=${curlOf(path)} />
+    <//>
+    <${Whole} asked=${asked} show=${(body: RecordedEvent) => html`<${Shown} event=${body} />`} />`;
+};
+
+const RADIX = 36;
+
+/** The list from this event on: a cursor is a place in the log, and what is before the next has it. */
+const afterCursor = (cursor: string): string => {
+  const [log, place = ''] = cursor.split('-');
+  return `${log}-${(Number.parseInt(place, RADIX) + 1).toString(RADIX)}`;
+};
+
+const Shown = ({ event }: { readonly event: RecordedEvent }) => {
+  useEffect(() => {
+    if (location.hash === '#why') document.getElementById('why')?.scrollIntoView();
+  }, []);
+  return html`<div class="item">
+    <div>
+      <${Why} id=${event.id} />
+      <section><div class="heading"><h2>Data</h2><div class="tools"><${Copy} label="Copy JSON" text=${JSON.stringify(event, null, 2)} /></div></div>
+        <${Json} value=${event.data} /></section>
+      ${event.deliveries && html`<${Deliveries} deliveries=${event.deliveries} />`}
+      <${Schema} type=${event.type} />
+    </div>
+    <aside aria-label="About it"><${Envelope} event=${event} />${event.chain && html`<${Chain} chain=${event.chain} />`}</aside>
+  </div>`;
+};
+
+const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
+  const { id, type, version, at, subject, streamVersion, actor, client, correlation, causation, cursor, parked } = event;
+  return html`<dl class="facts stacked">
+    <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
+    <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
+    <div><dt>When</dt><dd><${Time} at=${at} /></dd></div>
+    <div><dt>By</dt><dd><${Doer} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>everything they did</a>`}</dd></div>
+    ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><code>${client}</code></a></dd></div>`}
+    ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}
+    ${causation && html`<div><dt>Cause</dt><dd><a href=${`${EVENTS}/${causation}`}><code class="long">${causation}</code></a></dd></div>`}
+    <div><dt>Cursor</dt><dd><code>${cursor}</code></dd></div>
+    <div><dt>Id</dt><dd><code class="long">${id}</code></dd></div>
+  </dl>`;
+};
+
+const Chain = ({
+  chain: { hash, count, head, signed },
+}: {
+  readonly chain: NonNullable<RecordedEvent['chain']>;
+}) => html`<h2>In the chain</h2>
+  <dl class="facts stacked">
+    <div><dt>Place</dt><dd>${count === null ? html`<${Badge} tone="warn">not in the chain<//>` : html`event ${countText(count)} of the log`}</dd></div>
+    <div><dt>Hash</dt><dd><code class="long">${hash}</code></dd></div>
+    ${head !== null && html`<div><dt>Head after it</dt><dd><code class="long">${head}</code></dd></div>`}
+    <div><dt>Signed</dt><dd>${signed === null ? html`<${Badge} tone="warn">not yet<//>` : html`<${Badge} tone="good">signed<//> <${Time} at=${signed.at} />, over ${countText(signed.count)} events${signed.outside ? ', and kept outside the database' : ''}`}</dd></div>
+  </dl>
+  <p><a href="/console/proof">How far the log is proven</a></p>`;
+
+const Deliveries = ({ deliveries }: { readonly deliveries: NonNullable<RecordedEvent['deliveries']> }) => html`<section><h2>Deliveries</h2>
+  ${
+    deliveries.length === 0
+      ? html`<p class="soft">It was sent to no webhook that you may manage.</p>`
+      : html`<${Table}
+    caption="Where it was sent to" items=${deliveries} keyOf=${({ webhookId }: (typeof deliveries)[number]) => String(webhookId)}
+    columns=${[
+      {
+        label: 'Delivery',
+        cell: ({ id, webhookId }: (typeof deliveries)[number]) =>
+          html`<a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>to webhook ${webhookId}</a>`,
+      },
+      { label: 'State', cell: ({ state }: (typeof deliveries)[number]) => html`<${DeliveryState} state=${state} />` },
+      { label: 'Attempts', numeric: true, cell: ({ attempts }: (typeof deliveries)[number]) => attempts },
+      {
+        label: 'Last answer',
+        cell: ({ lastStatus, lastError }: (typeof deliveries)[number]) => lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
+      },
+    ]}
+  />`
+  }</section>`;
+
+const Schema = ({ type }: { readonly type: string }) => {
+  const { body } = useAsked<readonly EventType[]>(`/event-types?type=${encodeURIComponent(type)}`);
+  const found = body?.[0];
+  if (found === undefined) return null;
+  return html`<section><h2>Schema</h2><p>${found.description}</p>
+    <details><summary>JSON Schema of the data, version ${found.version}</summary><${Json} value=${found.schema} /></details></section>`;
+};

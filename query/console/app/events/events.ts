@@ -1,0 +1,123 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Copy } from '../copy.ts';
+import { eventText } from '../data/item.ts';
+import { Doer } from '../data/names.ts';
+import type { Event } from '../feed/follow.ts';
+import { plural, shortText } from '../format.ts';
+import { html } from '../html.ts';
+import { Subject } from '../names.ts';
+import { Badge, Heading, Problem } from '../parts.ts';
+import type { Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { EVENTS, Filters, queryOf } from './filters.ts';
+import { Json } from './json.ts';
+import { type EventLog, type LogState, useLog } from './log.ts';
+
+/** The whole log, the latest first and live, narrowed as the address says. */
+export const Events = ({ place: { search } }: { readonly place: Place }) => {
+  const query = queryOf(search);
+  const [isPaused, setPaused] = useState(false);
+  const isAway = useIsAway();
+  const log = useLog(query, search.get('before'), isPaused || isAway);
+  const { shown, problem, state, held } = log;
+  return html`
+    <${Heading} title="Events">
+      <${State} state=${state} isPaused=${isPaused} />
+      ${state !== undefined && html`<button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? `Resume${held > 0 ? ` (${held})` : ''}` : 'Pause'}</button>`}
+      <${Copy} label="Copy as curl" text=${curlOf(`/events?sort=-cursor${query && `&${query}`}`)} />
+    <//>
+    <${Filters} search=${search} />
+    ${problem && html`<${Problem} problem=${problem} retry=${log.reload} />`}
+    ${typeof state === 'object' && html`<${Problem} problem=${state} />`}
+    <${Newer} log=${log} isPaused=${isPaused} isInPast=${search.has('before')} search=${search} />
+    ${shown === undefined ? problem === undefined && html`<p class="waiting" role="status">Just a moment …</p>` : html`<${List} events=${shown.events} isNarrowed=${query !== ''} isOver=${shown.older === undefined} />`}
+    ${shown && html`<${Older} log=${log} />`}
+  `;
+};
+
+/** As somebody with a token asks for the same. */
+export const curlOf = (path: string): string => `curl '${location.origin}${path}' \\\n  -H "Authorization: Bearer $TOKEN"`;
+
+const State = ({ state, isPaused }: { readonly state: LogState | undefined; readonly isPaused: boolean }) => {
+  if (state === undefined) return null;
+  if (typeof state === 'object') return html`<${Badge} tone="bad">cut off<//>`;
+  if (isPaused) return html`<${Badge} tone="warn">paused<//>`;
+  return state === 'live' ? html`<${Badge} tone="good">live<//>` : html`<${Badge} tone="plain">connecting<//>`;
+};
+
+const AWAY_PX = 160;
+
+/** Whether somebody has scrolled down, and reads: what comes then is not to push it away. */
+const useIsAway = (): boolean => {
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    const look = () => setAway(scrollY > AWAY_PX);
+    addEventListener('scroll', look, { passive: true });
+    return () => removeEventListener('scroll', look);
+  }, []);
+  return isAway;
+};
+
+type NewerOptions = { readonly log: EventLog; readonly isPaused: boolean; readonly isInPast: boolean; readonly search: URLSearchParams };
+
+const Newer = ({ log: { held, showHeld, loadNewer, isLoading }, isPaused, isInPast, search }: NewerOptions) => {
+  const show = () => {
+    showHeld();
+    scrollTo({ top: 0 });
+  };
+  const newest = new URLSearchParams([...search].filter(([name]) => name !== 'before'));
+  return html`<p class="unseen" role="status">${held > 0 ? `${plural(held, 'new event')}.` : ''}</p>
+    ${held > 0 && !isPaused && html`<p class="news"><button type="button" class="primary" onClick=${show}>${plural(held, 'new event')}</button></p>`}
+    ${
+      loadNewer !== undefined &&
+      html`<p><button type="button" aria-disabled=${isLoading} onClick=${loadNewer}>Show newer</button>${' '}
+      ${isInPast && html`<a href=${newest.size === 0 ? EVENTS : `${EVENTS}?${newest}`}>Go to the latest</a>`}</p>`
+    }`;
+};
+
+/** What is older comes as somebody gets there. */
+const Older = ({ log: { shown, loadOlder, isLoading } }: { readonly log: EventLog }) => {
+  const end = useRef<HTMLParagraphElement>(null);
+  const latest = useRef(loadOlder);
+  latest.current = loadOlder;
+  const isThere = loadOlder !== undefined;
+  // Somebody decides whether a search that finds little goes further back.
+  const isByItself = isThere && shown?.searchedTo === undefined;
+  useEffect(() => {
+    if (!isByItself || end.current === null) return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current?.(), { rootMargin: '400px' });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [isByItself, shown?.events.length]);
+  if (!isThere) return shown !== undefined && shown.events.length > 0 ? html`<p class="soft">This is the first of them.</p>` : null;
+  return html`<p ref=${end}>
+    ${shown?.searchedTo !== undefined && html`<span class="soft">Searched back to <${Time} at=${shown.searchedTo} />. </span>`}
+    <button type="button" aria-disabled=${isLoading} onClick=${loadOlder}>${shown?.searchedTo === undefined ? 'Show older' : 'Search further back'}</button>
+  </p>`;
+};
+
+type ListOptions = { readonly events: readonly Event[]; readonly isNarrowed: boolean; readonly isOver: boolean };
+
+const List = ({ events, isNarrowed, isOver }: ListOptions) => {
+  if (events.length > 0) return html`<ol class="feed">${events.map((event) => html`<${Entry} key=${event.cursor} event=${event} />`)}</ol>`;
+  if (!isOver) return html`<div class="empty"><p>Nothing was found so far.</p></div>`;
+  return html`<div class="empty"><p>${isNarrowed ? 'No event is like this. What happens next and is, appears here at once.' : 'Nothing has happened yet. What happens appears here at once.'}</p></div>`;
+};
+
+const Entry = ({ event: { id, type, at, subject, actor, client, correlation, data, parked } }: { readonly event: Event }) => html`<li>
+  <details>
+    <summary>
+      <span class="when"><${Time} at=${at} clock /></span>
+      <strong class="type" title=${eventText(type)}>${type}</strong>
+      <span class="what">${subject}${parked && html` <${Badge} tone="bad">parked<//>`}</span>
+      <span class="by">by <${Doer} actor=${actor} plain /></span>
+    </summary>
+    <dl class="facts">
+      <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
+      <div><dt>By</dt><dd><${Doer} actor=${actor} />${client && html` through <code>${client}</code>`}</dd></div>
+      ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a></dd></div>`}
+    </dl>
+    <${Json} value=${data} />
+    <p><a class="button" href=${`${EVENTS}/${id}`}>Open the event</a> <a href=${`${EVENTS}/${id}#why`}>Why?</a></p>
+  </details>
+</li>`;
