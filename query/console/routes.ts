@@ -168,12 +168,15 @@ export const readApplication = (): Application => {
 const read = (url: URL): string => readFileSync(url, 'utf8');
 const readPackage = (specifier: string): string => read(new URL(import.meta.resolve(specifier)));
 
+/** Lines of their own, which no browser needs: they would be a tenth of what is sent. */
+const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
+
 /** Node warns that this function may change; it is the one that runs our own sources, and operators can do nothing about it. */
 const stripTypes = (source: string): string => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    return stripTypeScriptTypes(source);
+    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''));
   } finally {
     process.emitWarning = emitWarning;
   }
