@@ -64,7 +64,9 @@ export const startAll = async (context: ProcessContext, { clock, hasDemo = false
     await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
     const demo = await readDemoAccess(context.config.dataDir);
     const scopes = exampleScopes(foundation.domain);
-    process.stderr.write(banner(shownUrl(config.publicUrl, url), { firstMinute, demo, scopes, offersDemo: hasDemo && isFirst }));
+    process.stderr.write(
+      banner(shownUrl(config.publicUrl, url), { firstMinute, demo, scopes, offersDemo: hasDemo && isFirst && demo === undefined }),
+    );
   }
   return { url, foundation, auth };
 };

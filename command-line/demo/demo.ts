@@ -38,7 +38,7 @@ export const demo: Command = {
     if (wanted.trafficMs !== undefined) return goOn({ ...wanted, trafficMs: wanted.trafficMs }, terminal);
     try {
       const { isRunning } = await make(wanted, terminal);
-      if (!isRunning && !given.flags.has('fill-only') && !wanted.isProduction) await serve(wanted, terminal);
+      if (!isRunning && wanted.starts) await serve(wanted, terminal);
     } catch (error) {
       if (!terminal.signal.aborted || error instanceof StartRefused) throw error;
       terminal.rewrite?.('');
@@ -64,7 +64,7 @@ const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRu
   if (!(await hasDemo(wanted, terminal, installation))) throw new StartRefused(NOT_FRESH);
   await terminal.write(`Demo ${wanted.seed} is there already, and nothing was made twice.`);
   const access = await readDemoAccess(wanted.config.dataDir);
-  if (isRunning || wanted.isProduction)
+  if (isRunning || !wanted.starts)
     await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: access?.administrator.password, lookAt: access?.lookAt })}`);
   return { isRunning };
 };
@@ -93,10 +93,12 @@ const fillAndTell = async (wanted: Wanted, terminal: Terminal, installation: Ins
   );
   const lookAt = planned.lookAt();
   if (!isProduction) await writeDemoAccess(config.dataDir, { administrator, receiverPort, lookAt });
-  await terminal.write(summary({ ...shownOf(wanted), password: administrator.password, lookAt }));
+  await terminal.write(summary(planned, seed));
+  // A start says so itself.
+  if (!wanted.starts) await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: administrator.password, lookAt })}`);
 };
 
-const shownOf = ({ config, planned, seed }: Wanted): Pick<Shown, 'planned' | 'seed' | 'url'> => ({ planned, seed, url: config.publicUrl });
+const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url'> => ({ planned, url: config.publicUrl });
 
 /** Starts Annals in this process, with the receiver of the webhooks beside it. */
 const serve = async ({ config }: Wanted, terminal: Terminal): Promise<void> => {

@@ -3,25 +3,19 @@ import type { DemoAccess } from '#shared/process/first-minute-file.ts';
 
 export type Shown = {
   readonly planned: PlannedDemo;
-  readonly seed: number;
   readonly url: string;
   /** Undefined where it was shown before and is kept nowhere. */
   readonly password: string | undefined;
   readonly lookAt: DemoAccess['lookAt'] | undefined;
 };
 
-/** What was made, and how to see it. */
-export const summary = (shown: Shown): string => {
-  const { seed, planned } = shown;
-  const { days, people, clients } = planned;
-  return [
+/** What was made. */
+export const summary = ({ days, people, clients, summary: lines }: PlannedDemo, seed: number): string =>
+  [
     `Demo ${seed} is there: ${people.length} people, and what they did in ${days / 7} weeks.`,
-    ...planned.summary.map((line) => `  ${line}`),
+    ...lines.map((line) => `  ${line}`),
     `  ${clients.length} clients, and webhooks, one of which leads to an address where nobody listens`,
-    '',
-    howToLook(shown),
   ].join('\n');
-};
 
 export const howToLook = ({ url, planned, password, lookAt }: Shown): string => {
   const { email } = planned.people[0];

@@ -23,7 +23,8 @@ export const readWanted = async (given: Given, terminal: Terminal) => {
   const config = loadConfig(terminal.environment);
   const isProduction = config.environment === 'production';
   if (isProduction && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
-  return { seed, trafficMs, config, isProduction, planned: plan(seed, count), url: given.values.get('url')?.at(-1) };
+  const starts = !isProduction && !given.flags.has('fill-only');
+  return { seed, starts, trafficMs, config, isProduction, planned: plan(seed, count), url: given.values.get('url')?.at(-1) };
 };
 
 const loadDemo = ({ demo: load, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
