@@ -17,7 +17,7 @@ const optionsOf = (kind: KindFacts, { _embedded }: Page): readonly Option[] =>
   _embedded.items.map((item) => ({ id: String(item.id), title: titleOf(kind, item) }));
 
 /** What can be referred to, as far as there is a list of it; the newest where there are many. */
-export const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; readonly isAll: boolean } => {
+const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; readonly isAll: boolean } => {
   const kind = kindNamed(useDomain(), field.of);
   const asked = useAsked<Page>(kind?.list.path === undefined ? '/me' : `${kind.list.path}?limit=${OPTIONS_MAX}`, undefined, HAL);
   // Until they are there, a list is shown that has none.
