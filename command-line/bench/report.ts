@@ -19,7 +19,7 @@ const milliseconds = (value: number): string => (value < 10 ? value.toFixed(1) :
 
 const HEADINGS = ['Connections', 'Requests/s', 'p50 ms', 'p95 ms', 'p99 ms', 'Failures'];
 
-export const stepRows = (steps: readonly Step[]): readonly string[] =>
+const stepRows = (steps: readonly Step[]): readonly string[] =>
   columns(
     HEADINGS,
     steps.map((step) => [

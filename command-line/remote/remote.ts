@@ -43,7 +43,7 @@ export const withRemote = async (given: Given, terminal: Terminal, work: (remote
   }
 };
 
-export type Access = { readonly url: string; readonly token: Token };
+type Access = { readonly url: string; readonly token: Token };
 
 /** An access token of the environment, else the client that the options name, else the one that development begins with. */
 export const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
@@ -76,7 +76,7 @@ const searchOf = (query: Query): string => {
 const NOT_OURS = 'unexpected_answer';
 
 /** In the words of whoever runs the command. */
-export const explain = (error: unknown, url: string): unknown => {
+const explain = (error: unknown, url: string): unknown => {
   if (error instanceof NoAnswer)
     return new StartRefused(
       `Annals does not answer at ${url} (${error.message}): start it with npm start, or say where it is with --url.`,
