@@ -142,7 +142,7 @@ const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'ove
 export const readApplication = (): Application => {
   const modules = globSync('**/*.ts', { cwd: fileURLToPath(ROOT), exclude: ['**/*.test.ts'] })
     .toSorted()
-    .map((name) => ({ name, type: JAVASCRIPT, text: toBrowser(name, withoutComments(stripTypes(read(new URL(name, ROOT))))) }));
+    .map((name) => ({ name, type: JAVASCRIPT, text: toBrowser(name, stripTypes(read(new URL(name, ROOT)))) }));
   const libraries = Object.values(LIBRARIES).map(({ name, source }) => ({
     name,
     type: JAVASCRIPT,
@@ -181,12 +181,6 @@ const stripTypes = (source: string): string => {
     process.emitWarning = emitWarning;
   }
 };
-
-/** Of whole lines, which stay: so that a line has the same number as in the source. */
-const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm;
-
-/** They are for whoever reads the source. */
-const withoutComments = (source: string): string => source.replace(COMMENTS, (comment) => comment.replaceAll(/[^\n]+/g, ''));
 
 const IMPORT = /^(\s*(?:import|export)\b[^'";]*?\bfrom\s*|\s*import\s*)(['"])([^'"]+)\2/gm;
 /** As minified modules have it, within a line. */
