@@ -13,9 +13,9 @@ export const Subject = ({ subject }: { readonly subject: string }) => {
   return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
 };
 
-/** `user:7001` leads to what happened to that user; parts of the system have no page. */
+/** `user:7001` leads to that person; parts of the system have no page. */
 export const Actor = ({ actor, plain = false }: { readonly actor: string | null; readonly plain?: boolean }) => {
   if (actor === null) return html`<span class="soft">somebody unknown</span>`;
-  const path = actor.startsWith('user:') ? pathOfSubject(actor.replace(':', '-')) : undefined;
+  const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
   return path === undefined || plain ? html`<span>${actor.replace(/^system:/, '')}</span>` : html`<a href=${path}>${actor}</a>`;
 };

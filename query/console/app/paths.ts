@@ -21,6 +21,8 @@ const PATHS = {
   proof: '/console/proof',
   orders: '/console/orders',
   order: '/console/orders/:id',
+  users: '/console/users',
+  user: '/console/users/:id',
   clients: '/console/clients',
   newClient: '/console/clients/new',
   client: '/console/clients/:id',

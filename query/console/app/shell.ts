@@ -31,6 +31,8 @@ import { Heading, Problem } from './parts.ts';
 import type { View } from './paths.ts';
 import { type Place, usePlace } from './router.ts';
 import type { Session } from './session.ts';
+import { UserPage } from './users/user.ts';
+import { Users } from './users/users.ts';
 import { DeliveryPage } from './webhooks/delivery.ts';
 import { WebhookPage } from './webhooks/webhook.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
@@ -58,6 +60,8 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
   proof: [Proof, 'proof'],
   orders: [Orders, 'orders'],
   order: [OrderPage, 'orders'],
+  users: [Users, 'users'],
+  user: [UserPage, 'users'],
   clients: [Clients, 'clients'],
   newClient: [NewClient, 'clients'],
   client: [ClientPage, 'clients'],
@@ -72,6 +76,7 @@ const SECTIONS: readonly Section[] = [
   ['parked', 'Parked', '/console/parked'],
   ['proof', 'Proof', '/console/proof'],
   ['orders', 'Orders', '/console/orders'],
+  ['users', 'Accounts', '/console/users'],
   ['clients', 'Clients', '/console/clients'],
 ];
 

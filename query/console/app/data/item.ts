@@ -157,6 +157,9 @@ const changedFields = (kind: KindFacts, { version, changes }: HistoryEntry): str
 
 /** `lineItem.priceChanged` is “Price changed”. */
 export const eventText = (type: string): string => {
-  const words = type.slice(type.indexOf('.') + 1).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = type
+    .slice(type.indexOf('.') + 1)
+    .replaceAll('_', ' ')
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

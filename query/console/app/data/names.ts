@@ -3,7 +3,7 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../api.ts';
 import { useApi } from '../asking.ts';
 import { html } from '../html.ts';
-import { kindNamed, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
+import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
 import { Picture } from './picture.ts';
 
 /** What an item is called, and the address of its picture if it has one. */
@@ -49,13 +49,13 @@ const useFace = (kind: KindFacts | undefined, id: number | undefined): Face | un
   return face;
 };
 
-type NamedOptions = { readonly of: string; readonly id: number; readonly plain?: boolean };
+type NamedOptions = { readonly of: string; readonly id: number; readonly plain?: boolean; readonly href?: string };
 
 /** An item by its name, which leads to it. */
-export const Named = ({ of, id, plain = false }: NamedOptions) => {
+export const Named = ({ of, id, plain = false, href }: NamedOptions) => {
   const kind = kindNamed(useDomain(), of);
   const name = useName(kind, id) ?? `${kind?.title ?? of} ${id}`;
-  return kind === undefined || plain ? html`<bdi>${name}</bdi>` : html`<a href=${pageOfItem(kind, id)}><bdi>${name}</bdi></a>`;
+  return kind === undefined || plain ? html`<bdi>${name}</bdi>` : html`<a href=${href ?? pageOfItem(kind, id)}><bdi>${name}</bdi></a>`;
 };
 
 type ReferenceOptions = { readonly field: FieldFacts; readonly value: unknown; readonly links: Links };
@@ -71,14 +71,15 @@ export const Reference = ({ field: { of = '', label, rel = '' }, value, links }:
 
 type DoerOptions = { readonly actor: string | null; readonly withFace?: boolean; readonly plain?: boolean };
 
-/** Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. */
+/** Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. For administrators it leads to the person. */
 export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) => {
+  const isAdmin = useMe()?.role === 'admin';
   const kind = kindNamed(useDomain(), 'user');
   const [of = '', id] = actor?.split(':') ?? [];
   const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
   if (actor === null) return html`<span class="soft">somebody unknown</span>`;
   if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
-  return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} plain=${plain} />`;
+  return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} plain=${plain} ...${isAdmin && { href: `/console/users/${id}` }} />`;
 };
 
 const LETTERS_MAX = 2;

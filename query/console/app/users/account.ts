@@ -1,0 +1,102 @@
+import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { plural } from '../format.ts';
+import { html } from '../html.ts';
+import { Act, Badge, Table, Whole } from '../parts.ts';
+import { BriefTime } from '../time.ts';
+import type { User } from './users.ts';
+
+/** How somebody signs in, and what acts for them. */
+export const Account = ({ user }: { readonly user: User }) => {
+  const api = useApi();
+  const path = `/account/people/${user.id}`;
+  const asked = useAsked<ManagedAccount>(path);
+  const then = (work: Promise<unknown>) => work.then(asked.reload);
+  const end = (what: string) => () => then(api.remove(`${path}/${what}`));
+  return html`<${Whole} asked=${asked} show=${(account: ManagedAccount) => html`
+    <section aria-labelledby="account"><h2 id="account">Signing in</h2>
+      <p>${account.status === 'active' ? html`<${Badge} tone="good">active<//>` : html`<${Badge} tone="bad">deactivated<//>`} ${waysOf(account)}</p>
+      ${
+        account.status === 'deactivated'
+          ? html`<p><${Act} act=${() => then(api.post(`${path}/reactivate`))}>Reactivate<//></p>`
+          : user.role !== 'admin' &&
+            html`<p><${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${() => then(api.post(`${path}/deactivate`))}>
+              <p>Nobody can sign in to the account, and what acts for it is refused, until you reactivate it. Its webhooks go on.</p>
+            <//></p>`
+      }
+    </section>
+    <${Acting} title="Sessions" none="They are signed in nowhere." items=${account.sessions.map(
+      ({ id, browser, network, signedInAt, lastSeenAt }) => ({
+        key: id,
+        name: `${browser ?? 'A browser'}${network === null ? '' : ` from ${network}`}`,
+        since: signedInAt,
+        usedAt: lastSeenAt,
+        end: end(`sessions/${encodeURIComponent(id)}`),
+      }),
+    )} />
+    <${Acting} title="Applications" none="No application may act for them." items=${account.applications.map(
+      ({ clientId, name, scopes, allowedAt, lastUsedAt }) => ({
+        key: clientId,
+        name,
+        scopes,
+        since: allowedAt,
+        usedAt: lastUsedAt,
+        end: end(`applications/${encodeURIComponent(clientId)}`),
+      }),
+    )} />
+    <${Acting} title="Access tokens" none="They have no personal access token." items=${account.tokens.map(
+      ({ id, name, scopes, createdAt, lastUsedAt }) => ({
+        key: id,
+        name,
+        scopes,
+        since: createdAt,
+        usedAt: lastUsedAt,
+        end: end(`tokens/${encodeURIComponent(id)}`),
+      }),
+    )} />`} />`;
+};
+
+const waysOf = ({ hasPassword, passkeys, hasSecondFactor, isConfirmed }: ManagedAccount): string =>
+  [
+    hasPassword ? 'a password' : 'no password',
+    passkeys === 0 ? 'no passkeys' : plural(passkeys, 'passkey'),
+    hasSecondFactor ? 'codes from an app' : 'no codes from an app',
+    isConfirmed ? 'the address is confirmed' : 'the address is not confirmed',
+  ].join(', ');
+
+type Actor = {
+  readonly key: string;
+  readonly name: string;
+  readonly scopes?: readonly string[];
+  readonly since: string;
+  readonly usedAt: string | null;
+  readonly end: () => Promise<unknown>;
+};
+
+type ActingOptions = { readonly title: string; readonly none: string; readonly items: readonly Actor[] };
+
+const Acting = ({ title, none, items }: ActingOptions) => html`<section>
+  <h2>${title}</h2>
+  ${
+    items.length === 0
+      ? html`<p class="soft">${none}</p>`
+      : html`<${Table}
+          caption=${title}
+          items=${items}
+          keyOf=${({ key }: Actor) => key}
+          columns=${[
+            { label: 'Name', cell: ({ name }: Actor) => html`<bdi>${name}</bdi>` },
+            ...(items.some(({ scopes }) => scopes)
+              ? [{ label: 'Scopes', cell: ({ scopes = [] }: Actor) => html`<span class="scopes">${scopes.join(' ')}</span>` }]
+              : []),
+            { label: 'Since', cell: ({ since }: Actor) => html`<${BriefTime} at=${since} />` },
+            {
+              label: 'Last used',
+              cell: ({ usedAt }: Actor) => (usedAt === null ? html`<span class="soft">–</span>` : html`<${BriefTime} at=${usedAt} />`),
+            },
+            { label: 'Action', cell: ({ name, end }: Actor) => html`<${Act} act=${end}>End<span class="unseen"> ${name}</span><//>` },
+          ]}
+        />`
+  }
+</section>`;

@@ -1,0 +1,42 @@
+import { usePages } from '../asking.ts';
+import { eventText } from '../data/item.ts';
+import { html } from '../html.ts';
+import { Subject } from '../names.ts';
+import { Whole } from '../parts.ts';
+import { Time } from '../time.ts';
+
+type Deed = {
+  readonly cursor: string;
+  readonly type: string;
+  readonly at: string;
+  readonly subject: string;
+  readonly client?: string | null;
+};
+
+const SHOWN = 20;
+
+/** What somebody did, the latest first, and through which application. */
+export const Deeds = ({ id }: { readonly id: string }) => {
+  const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
+  return html`<section aria-labelledby="deeds">
+    <h2 id="deeds">What they did</h2>
+    <${Whole} asked=${pages} show=${(deeds: readonly Deed[]) => html`
+      ${deeds.length === 0 && html`<p class="soft">There are no events of theirs.</p>`}
+      <ol class="latest">${deeds.map(
+        ({
+          cursor,
+          type,
+          at,
+          subject,
+          client,
+        }) => html`<li key=${cursor}><strong>${eventText(type)}</strong> <${Subject} subject=${subject} />
+          <br /><span class="soft"><${Time} at=${at} short />${client && html`, through ${clientText(client)}`}</span></li>`,
+      )}</ol>
+      ${pages.more && html`<p><button type="button" onClick=${pages.more}>Show more</button></p>`}`} />
+  </section>`;
+};
+
+const TOKEN = 'annals-token:';
+
+const clientText = (client: string) =>
+  client.startsWith(TOKEN) ? html`the access token <code>${client.slice(TOKEN.length)}</code>` : html`<code>${client}</code>`;

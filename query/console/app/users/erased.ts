@@ -1,0 +1,35 @@
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { useAsked } from '../asking.ts';
+import { Doer } from '../data/names.ts';
+import { countText } from '../format.ts';
+import { html } from '../html.ts';
+import { Badge, Table, Whole } from '../parts.ts';
+import { Time } from '../time.ts';
+
+const EVERY_MS = 3_000;
+type Part = ErasureReport['parts'][number];
+
+/** What was erased of somebody, and what is left to be. */
+export const Erased = ({ id }: { readonly id: string }) => {
+  const asked = useAsked<ErasureReport>(`/users/${id}/erasure`, EVERY_MS);
+  return html`<section aria-labelledby="erasure"><h2 id="erasure">Erasure</h2>
+    <${Whole} asked=${asked} show=${(report: ErasureReport) => html`<${Report} report=${report} />`} /></section>`;
+};
+
+const Report = ({ report: { isDone, asked, keyDestroyedAt, parts, kept, sealed } }: { readonly report: ErasureReport }) => html`
+  <p>${isDone ? html`<${Badge} tone="good">erased<//> Nothing of them is left in what was looked through.` : html`<${Badge} tone="warn">under way<//> What is left goes within moments.`}</p>
+  <dl class="facts">
+    <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${Doer} actor=${asked.actor} />`}</dd></div>
+    <div><dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'not yet' : html`<${Time} at=${keyDestroyedAt} short />`}</dd></div>
+    <div><dt>Events that nobody can open</dt><dd>${countText(sealed.reduce((sum, { events }) => sum + events, 0))}</dd></div>
+    ${Object.entries(kept).map(([name, count]) => html`<div><dt>Stays without them: ${name}</dt><dd>${countText(count)}</dd></div>`)}
+  </dl>
+  <${Table}
+    caption="Where something of them could be"
+    items=${parts}
+    keyOf=${({ part }: Part) => part}
+    columns=${[
+      { label: 'Where', cell: ({ part }: Part) => part },
+      { label: 'What is left', cell: ({ left }: Part) => (left === 0 ? 'nothing' : countText(left)) },
+    ]}
+  />`;

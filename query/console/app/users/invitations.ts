@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import { useApi, useAsked } from '../asking.ts';
+import { kindNamed, useDomain } from '../data/domain.ts';
+import { html } from '../html.ts';
+import { Act, Problem, Table, Whole } from '../parts.ts';
+import { factsOf, type ProblemFacts } from '../problem.ts';
+import { BriefTime } from '../time.ts';
+
+type Invitation = { readonly id: string; readonly email: string; readonly role: string; readonly expiresAt: string };
+type Made = { readonly email: string; readonly link: string | null };
+
+export const useRoles = (): readonly string[] => kindNamed(useDomain(), 'user')?.fields.find(({ name }) => name === 'role')?.values ?? [];
+
+/** Who is asked to join, and a form to ask somebody. */
+export const Invitations = () => {
+  const api = useApi();
+  const asked = useAsked<readonly Invitation[]>('/account/invitations');
+  const [made, setMade] = useState<Made>();
+  const [problem, setProblem] = useState<ProblemFacts>();
+  const invite = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    setProblem(undefined);
+    api.post<Made>('/account/invitations', Object.fromEntries(new FormData(form))).then(
+      ({ body }) => {
+        setMade(body);
+        form.reset();
+        asked.reload();
+      },
+      (error: unknown) => setProblem(factsOf(error)),
+    );
+  };
+  const revoke = async (id: string) => {
+    await api.remove(`/account/invitations/${encodeURIComponent(id)}`);
+    asked.reload();
+  };
+  return html`<section aria-labelledby="invitations">
+    <h2 id="invitations" tabindex="-1">Invitations</h2>
+    ${made && html`<${Invited} made=${made} />`}
+    ${problem && html`<${Problem} problem=${problem} />`}
+    <form class="filters" onSubmit=${invite}>
+      <label>E-mail address <input type="email" name="email" required maxlength="254" autocomplete="off" /></label>
+      <label>Role <select name="role">${useRoles().map((role) => html`<option>${role}</option>`)}</select></label>
+      <button class="primary">Invite</button>
+    </form>
+    <${Whole} asked=${asked} show=${(invitations: readonly Invitation[]) =>
+      invitations.length === 0
+        ? html`<p class="soft">No invitation is open.</p>`
+        : html`<${Table}
+            caption="Open invitations"
+            items=${invitations}
+            keyOf=${({ id }: Invitation) => id}
+            columns=${[
+              { label: 'E-mail address', cell: ({ email }: Invitation) => email },
+              { label: 'Role', cell: ({ role }: Invitation) => role },
+              { label: 'Until', cell: ({ expiresAt }: Invitation) => html`<${BriefTime} at=${expiresAt} />` },
+              {
+                label: 'Action',
+                cell: ({ id, email }: Invitation) =>
+                  html`<${Act} act=${() => revoke(id)}>Take back<span class="unseen"> the invitation of ${email}</span><//>`,
+              },
+            ]}
+          />`} />
+  </section>`;
+};
+
+const Invited = ({ made: { email, link } }: { readonly made: Made }) => html`<div class="finding good" role="status">
+  <p><strong>${email} is invited.</strong> ${link === null ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is shown this once.'}</p>
+  ${link !== null && html`<p class="secret"><code>${link}</code></p>`}
+</div>`;

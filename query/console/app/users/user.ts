@@ -1,0 +1,68 @@
+import { useApi, useAsked } from '../asking.ts';
+import { Confirm } from '../confirm.ts';
+import { html } from '../html.ts';
+import { Heading, Whole } from '../parts.ts';
+import type { Place } from '../router.ts';
+import { Time } from '../time.ts';
+import { Account } from './account.ts';
+import { Deeds } from './deeds.ts';
+import { Erased } from './erased.ts';
+import { useRoles } from './invitations.ts';
+import type { User } from './users.ts';
+
+/** A person: who they are, how they sign in, what acts for them, and what they did. */
+export const UserPage = ({ place: { parameters } }: { readonly place: Place }) => {
+  const id = encodeURIComponent(parameters.id ?? '');
+  const asked = useAsked<User>(`/users/${id}`);
+  // Who was deleted is not found, as who never was; the report tells them apart.
+  const isGone = asked.problem?.status === 404;
+  return html`
+    <p class="back"><a href="/console/users">All accounts</a></p>
+    <${Heading} title=${isGone ? `User ${id}, deleted` : (asked.body?.name ?? 'User')} />
+    ${
+      isGone
+        ? html`<${Erased} id=${id} />`
+        : html`<${Whole} asked=${asked} show=${(user: User) => html`<${Facts} user=${user} />
+            <${Ways} user=${user} etag=${asked.etag} reload=${asked.reload} />
+            <${Account} user=${user} />`} />`
+    }
+    <${Deeds} id=${id} />`;
+};
+
+const Facts = ({ user: { id, email, role, createdAt } }: { readonly user: User }) => html`<dl class="facts">
+  <div><dt>E-mail address</dt><dd>${email ?? html`<span class="soft">none</span>`}</dd></div>
+  <div><dt>Role</dt><dd>${role}</dd></div>
+  <div><dt>Id</dt><dd>${id}</dd></div>
+  ${createdAt && html`<div><dt>Since</dt><dd><${Time} at=${createdAt} short /></dd></div>`}
+</dl>`;
+
+type WaysOptions = { readonly user: User; readonly etag: string | undefined; readonly reload: () => void };
+
+const Ways = ({ user: { id, name, role }, etag, reload }: WaysOptions) => {
+  const api = useApi();
+  const path = `/users/${id}`;
+  const give = async (to: string) => {
+    await api.send('PATCH', path, { body: { role: to }, ifMatch: etag });
+    reload();
+  };
+  const erase = async () => {
+    await api.send('DELETE', path, { ifMatch: etag });
+    reload();
+  };
+  return html`<div class="tools ways">
+    <a class="button" href=${`/console/data/users/${id}`}>Profile and forms</a>
+    <a class="button" href=${`/console/items/users/${id}`}>History</a>
+    ${useRoles()
+      .filter((each) => each !== role)
+      .map(
+        (
+          each,
+        ) => html`<${Confirm} key=${each} label=${`Make ${each}`} title=${`Give ${name} the role ${each}?`} doing="Change the role" act=${() => give(each)}>
+          <p>What they may do changes at once, also for the applications and tokens that act for them.</p>
+        <//>`,
+      )}
+    <${Confirm} label="Erase" kind="danger" title=${`Erase ${name}?`} doing="Erase for ever" act=${erase}>
+      <p>The key of their personal data is destroyed: nobody can read it again, in the history either. Their sessions, tokens and webhooks end. This cannot be undone.</p>
+    <//>
+  </div>`;
+};
