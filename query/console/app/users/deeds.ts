@@ -20,6 +20,7 @@ export const Deeds = ({ id }: { readonly id: string }) => {
   const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
   return html`<section aria-labelledby="deeds">
     <h2 id="deeds">What they did</h2>
+    <p><a href=${`/console/events?by=user:${id}`}>Search and filter these events</a></p>
     <${Whole} asked=${pages} show=${(deeds: readonly Deed[]) => html`
       ${deeds.length === 0 && html`<p class="soft">There are no events of theirs.</p>`}
       <ol class="latest">${deeds.map(
