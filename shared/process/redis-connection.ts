@@ -1,5 +1,3 @@
-import type { RedisOptions } from 'ioredis';
-
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
 const RECONNECT_MAX_MS = 1_000;
@@ -13,4 +11,4 @@ export const REDIS_CONNECTION = {
   retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
   // After a failover the former primary may keep its connections as a replica; the name leads to the new primary.
   reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
-} satisfies RedisOptions;
+};
