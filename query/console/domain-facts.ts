@@ -9,13 +9,20 @@ import type { CommandInfo, CommandKind, Domain, Kind, ListInfo, ViewInfo } from 
 import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
+import { filtersOf } from '#shared/events/event-references.ts';
 import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**
  * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands. It says nothing that
  * `/openapi.json` keeps from anybody; what a caller may do is told by the links of items.
  */
-export type DomainFacts = { readonly name: string; readonly kinds: readonly KindFacts[]; readonly views: readonly ViewFacts[] };
+export type DomainFacts = {
+  readonly name: string;
+  readonly kinds: readonly KindFacts[];
+  readonly views: readonly ViewFacts[];
+  /** By what the events of a webhook are filtered. */
+  readonly filters: readonly FieldFacts[];
+};
 
 export type KindFacts = {
   readonly name: string;
@@ -117,6 +124,10 @@ export const domainFacts = (domain: Domain): DomainFacts => ({
   name: domain.name,
   kinds: Object.values(domain.kinds).map((kind) => kindFacts(domain, kind)),
   views: domain.views.map((view) => viewFacts(domain, view)),
+  filters: [...filtersOf(domain)].map(([name, { name: of, kind = 'user' }]) => ({
+    ...{ name, wire: name, title: titleOf(of), type: 'ref', of: kind },
+    label: domain.kinds[kind] && labelField(domain.kinds[kind]),
+  })),
 });
 
 const kindFacts = (domain: Domain, kind: Kind): KindFacts => {

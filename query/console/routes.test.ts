@@ -45,7 +45,9 @@ test('every address of it is the same page, which runs nothing but its own modul
   );
   expect(html).toContain('The console is being loaded.');
   expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
-  expect(await (await get('/console/items/articles/8001')).text()).toBe(html);
+  for (const path of ['/console/items/articles/8001', '/account/webhooks', '/account/webhooks/6001'])
+    expect(await (await get(path)).text()).toBe(html);
+  expect((await get('/account/webhooksx')).status).toBe(404);
   expect((await get('/console', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } })).status).toBe(304);
 });
 

@@ -19,8 +19,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * `GET /console`: the installation, for administrators. It is a program in the browser that asks what everybody may ask, by a token
- * of its own; every address below is the same page.
+ * `GET /console`: the installation, for administrators; and at `/account/webhooks`, the webhooks of whoever has signed in. It is a program
+ * in the browser that asks what everybody may ask, by a token of its own; every address below is the same page.
  */
 export const consoleRoutes = (options: ConsoleOptions): Router => {
   let served: Router | undefined;
@@ -36,7 +36,7 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
       .get('/console/feed', ({ originalUrl }, response) =>
         response.redirect(308, `events${new URL(originalUrl, 'http://relative').search}`),
       )
-      .use('/console', lazily)
+      .use(['/console', '/account/webhooks'], lazily)
   );
 };
 
@@ -146,7 +146,7 @@ export const readApplication = (): Application => {
   const libraries = Object.values(LIBRARIES).map(({ name, source }) => ({
     name,
     type: JAVASCRIPT,
-    text: toBrowser(name, readPackage(source)),
+    text: toBrowser(name, stripTypes(readPackage(source))),
   }));
   const shared = SHARED.map((name) => ({
     name: `${name}.js`,
@@ -170,13 +170,18 @@ const readPackage = (specifier: string): string => read(new URL(import.meta.reso
 
 /** Lines of their own, which no browser needs: they would be a tenth of what is sent. */
 const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
+/** No text of a page depends on it. */
+const INDENT = /^[ \t]+/gm;
 
-/** Node warns that this function may change; it is the one that runs our own sources, and operators can do nothing about it. */
+/**
+ * Written anew, which takes comments out of libraries, too. Node warns that this function may change; it is the one that runs our own
+ * sources, and operators can do nothing about it.
+ */
 const stripTypes = (source: string): string => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''));
+    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''), { mode: 'transform' }).replaceAll(INDENT, '');
   } finally {
     process.emitWarning = emitWarning;
   }

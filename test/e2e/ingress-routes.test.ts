@@ -46,6 +46,10 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   test.each([
     ['GET', '/', 'query'],
     ['GET', '/me', 'query'],
+    ['GET', '/account/webhooks', 'query'],
+    ['GET', '/account/webhooks/6001/deliveries/1', 'query'],
+    ['GET', '/account', 'auth'],
+    ['GET', '/deliveries', 'webhook-dispatcher'],
     ['GET', '/uploads/picture.png', 'query'],
     ['GET', '/openapi.json', 'query'],
     ['GET', '/docs', 'query'],

@@ -14,6 +14,8 @@ export const PATHS = {
   applications: '/account/applications',
   tokens: '/account/tokens',
   sessions: '/account/sessions',
+  /** A part of the console. */
+  webhooks: '/account/webhooks',
   invitations: '/account/invitations',
   deletion: '/account/delete',
 } as const;
@@ -28,6 +30,7 @@ const SECTIONS: readonly Section[] = [
   { path: PATHS.applications, label: 'Applications' },
   { path: PATHS.tokens, label: 'Access tokens' },
   { path: PATHS.sessions, label: 'Sessions' },
+  { path: PATHS.webhooks, label: 'Webhooks' },
   { path: PATHS.invitations, label: 'Invitations', isForAdmins: true },
 ];
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Place, placeOf } from './paths.ts';
+import { isOfOwners, type Place, placeOf } from './paths.ts';
 
 export type { Place } from './paths.ts';
 
@@ -27,7 +27,8 @@ export const usePlace = (): Place => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
       const href = link?.getAttribute('href') ?? '';
       const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-      if (!href.startsWith('/console') || !isPlain || event.defaultPrevented) return;
+      const isOurs = href.startsWith('/console') || isOfOwners(href.split('?')[0] ?? '');
+      if (!isOurs || !isPlain || event.defaultPrevented) return;
       event.preventDefault();
       go(href);
     };

@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { DomainFacts } from '../domain-facts.ts';
 import { type Action, lettersOf, useActions, useKeyboard } from './actions.ts';
 import type { Api } from './api.ts';
@@ -28,12 +28,14 @@ import { Proof } from './operations/proof.ts';
 import { Overview } from './overview/overview.ts';
 import { Palette } from './palette.ts';
 import { Heading, Problem } from './parts.ts';
-import type { View } from './paths.ts';
-import { type Place, usePlace } from './router.ts';
+import { isOfOwners, moved, type View } from './paths.ts';
+import { type Place, put, usePlace } from './router.ts';
 import type { Session } from './session.ts';
 import { UserPage } from './users/user.ts';
 import { Users } from './users/users.ts';
+import { DeliveriesPage } from './webhooks/deliveries.ts';
 import { DeliveryPage } from './webhooks/delivery.ts';
+import { EditWebhook, NewWebhook } from './webhooks/endpoint-form.ts';
 import { WebhookPage } from './webhooks/webhook.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
@@ -54,7 +56,10 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
   dataView: [DataRows, 'data'],
   item: [ItemPage, 'data'],
   webhooks: [Webhooks, 'webhooks'],
+  newWebhook: [NewWebhook, 'webhooks'],
+  deliveries: [DeliveriesPage, 'webhooks'],
   webhook: [WebhookPage, 'webhooks'],
+  editWebhook: [EditWebhook, 'webhooks'],
   delivery: [DeliveryPage, 'webhooks'],
   parked: [Parked, 'parked'],
   proof: [Proof, 'proof'],
@@ -94,10 +99,16 @@ const Frame = ({ session }: { readonly session: Session }) => {
   const { body: me, problem, reload } = useAsked<Me>('/me');
   const isAdmin = me?.role === 'admin';
   const [page, section] = pageAt(place.view, isAdmin);
+  const isAccount = isOfOwners(location.pathname);
+  const elsewhere = me && section === 'webhooks' && isAdmin === isAccount ? moved(location.pathname) + location.search : undefined;
+  useEffect(() => {
+    if (elsewhere !== undefined) put(elsewhere);
+  }, [elsewhere]);
+  const isForMe = isAdmin || FOR_ALL.includes(section) || isAccount;
   return html`
     <a class="skip" href="#main">Skip to the content</a>
     <header>
-      <p class="brand">Annals <span>Console</span></p>
+      <p class="brand">Annals <span>${isAccount ? 'Account' : 'Console'}</span></p>
       <${NotLive} />
       ${me && html`<${Overlays} />`}
       <div class="who">
@@ -105,10 +116,11 @@ const Frame = ({ session }: { readonly session: Session }) => {
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
       </div>
     </header>
-    ${me && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind ?? place.parameters.view}` : section} me=${me} />`}
+    ${me && !isAccount && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind ?? place.parameters.view}` : section} me=${me} />`}
+    ${me && isAccount && html`<nav aria-label="Sections"><${OwnSections} section=${section} /></nav>`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
-      ${me && (isAdmin || FOR_ALL.includes(section) ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
+      ${me && elsewhere === undefined && (isForMe ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
     </main>`;
 };
 
@@ -165,9 +177,17 @@ const Sections = ({ section, me }: SectionsOptions) => {
   return html`<nav aria-label="Sections">
     <p><a href=${DATA[2]}>${DATA[1]}</a></p>
     <ul>${data.map(link)}</ul>
+    ${!isAdmin && html`<${OwnSections} section=${section} />`}
     ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
   </nav>`;
 };
+
+const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.origin).href;
+
+/** What is somebody's own, whoever they are. */
+const OwnSections = ({ section }: { readonly section: string | undefined }) => html`
+  <p><a href=${ACCOUNT}>Your account</a></p>
+  <ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`;
 
 const NotForYou = ({ me }: { readonly me: Me }) => html`
   <${Heading} title="This page is for administrators" />

@@ -5,7 +5,7 @@ import { listedIn, textOf, toneOf } from './item/changes.ts';
 import { pathOfSubject } from './names.ts';
 import { ApiProblem, adviceOf, factsOf } from './problem.ts';
 import { base64url, challengeOf } from './sign-in.ts';
-import { momentOf } from './webhooks/webhook.ts';
+import { momentOf } from './webhooks/ways.ts';
 
 test('the next page is asked for where this one came from', () => {
   expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe('/operations/orders?after=x');

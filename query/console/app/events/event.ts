@@ -11,7 +11,7 @@ import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
-import { DeliveryState } from '../webhooks/deliveries.ts';
+import { DeliveryState } from '../webhooks/state.ts';
 import { curlOf } from './events.ts';
 import { EVENTS } from './filters.ts';
 import { Json } from './json.ts';
@@ -94,7 +94,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: NonNullable<RecordedE
         cell: ({ id, webhookId }: (typeof deliveries)[number]) =>
           html`<a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>to webhook ${webhookId}</a>`,
       },
-      { label: 'State', cell: ({ state }: (typeof deliveries)[number]) => html`<${DeliveryState} state=${state} />` },
+      { label: 'State', cell: ({ state }: (typeof deliveries)[number]) => html`<${DeliveryState} delivery=${{ state, attempts: 0 }} />` },
       { label: 'Attempts', numeric: true, cell: ({ attempts }: (typeof deliveries)[number]) => attempts },
       {
         label: 'Last answer',

@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Whole } from '../parts.ts';
 import { Time } from '../time.ts';
-import { DeliveryState } from '../webhooks/deliveries.ts';
+import { DeliveryState } from '../webhooks/state.ts';
 import { EVENTS } from './filters.ts';
 
 type Event = EventTrace['events'][number];
@@ -74,7 +74,7 @@ const Branch = ({ cause: { event, caused, deliveries }, id }: { readonly cause: 
 
 const Sent = ({ delivery: { id, webhookId, state, attempts, lastStatus, lastError } }: { readonly delivery: Delivery }) => html`<li>
   <div class="node delivery">
-    <a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>Delivery to webhook ${webhookId}</a> <${DeliveryState} state=${state} />
+    <a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>Delivery to webhook ${webhookId}</a> <${DeliveryState} delivery=${{ state, attempts: 0 }} />
     <br /><span class="soft">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${lastError === null ? lastStatus && `, answered ${lastStatus}` : `: ${lastError}`}</span>
   </div>
 </li>`;

@@ -1,46 +1,67 @@
-import type { Delivery, ShownDeliveryState } from '#shared/rest/deliveries.ts';
+import type { FoundDelivery } from '#shared/rest/deliveries.ts';
 import { usePages } from '../asking.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
-import { Badge, Listing } from '../parts.ts';
-import { put } from '../router.ts';
+import { Heading, Listing } from '../parts.ts';
+import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
+import { DeliveryFilters } from './filters.ts';
+import { home, pageOfDelivery, shortUrl } from './home.ts';
+import { Resend } from './resend.ts';
+import { queryOf } from './search.ts';
+import { DeliveryState } from './state.ts';
 
 const EVERY_MS = 5_000;
-const STATES: readonly ShownDeliveryState[] = ['due', 'delivered', 'dead', 'withheld'];
 
-export const DeliveryState = ({ state }: { readonly state: ShownDeliveryState }) => {
-  const tone = { due: 'warn', delivered: 'good', dead: 'bad', withheld: 'plain' }[state];
-  return html`<${Badge} tone=${tone}>${state}<//>`;
+/** What was sent to all endpoints, or is to be: whatever did not arrive is found here. */
+export const DeliveriesPage = ({ place: { search } }: { readonly place: Place }) => html`
+  <p class="back"><a href=${home()}>All webhooks</a></p>
+  <${Heading} title="Deliveries" />
+  <${Deliveries} at=${`${home()}/deliveries`} search=${search} />`;
+
+type DeliveriesOptions = {
+  /** The address of the page, whose query narrows the list. */
+  readonly at: string;
+  readonly search: URLSearchParams;
+  /** Of the one endpoint that the page is about. */
+  readonly webhookId?: string | undefined;
 };
 
-/** What was sent to an endpoint, or is to be, the latest first. */
-export const Deliveries = ({ webhookPath, search }: { readonly webhookPath: string; readonly search: URLSearchParams }) => {
-  const wanted = STATES.find((state) => state === search.get('state'));
-  const pages = usePages<Delivery>(`${webhookPath}/deliveries${wanted === undefined ? '' : `?state=${wanted}`}`, EVERY_MS);
-  const choose = (state: ShownDeliveryState | undefined) => put(`/console${webhookPath}${state === undefined ? '' : `?state=${state}`}`);
-  return html`<section>
-    <h2>Deliveries</h2>
-    <div class="bar" role="group" aria-label="Which deliveries">
-      ${[undefined, ...STATES].map((state) => html`<button type="button" aria-pressed=${state === wanted} onClick=${() => choose(state)}>${state ?? 'all'}</button>`)}
-    </div>
+export const Deliveries = ({ at, search, webhookId }: DeliveriesOptions) => {
+  const query = queryOf(search, webhookId === undefined ? {} : { webhookId });
+  const pages = usePages<FoundDelivery>(`/deliveries${query.size === 0 ? '' : `?${query}`}`, EVERY_MS);
+  const isNarrowed = [...search].length > 0;
+  return html`
+    <${DeliveryFilters} at=${at} search=${search} webhookId=${webhookId} />
+    <${Resend} query=${query} found=${pages.body ?? []} hasMore=${pages.more !== undefined} done=${pages.reload} />
     <${Listing}
       pages=${pages}
-      caption="Deliveries, the latest first"
-      keyOf=${({ id }: Delivery) => id}
-      empty=${html`<p>${wanted === undefined ? 'Nothing was to be sent yet. Each change that this endpoint is told of stands here, from the moment it is due.' : `No delivery is ${wanted}.`}</p>`}
+      caption="Deliveries, the latest event first"
+      keyOf=${({ id, webhookId: of }: FoundDelivery) => `${of} ${id}`}
+      empty=${
+        isNarrowed
+          ? html`<p>No delivery matches. <a href=${at}>Show all.</a></p>`
+          : html`<p>Nothing was sent yet. Each matching event appears here as soon as it happens.</p>`
+      }
       columns=${[
-        { label: 'Event', cell: ({ id, type }: Delivery) => html`<a href=${`/console${webhookPath}/deliveries/${id}`}>${type}</a>` },
-        { label: 'Item', cell: ({ subject }: Delivery) => html`<${Subject} subject=${subject} />` },
-        { label: 'State', cell: ({ state }: Delivery) => html`<${DeliveryState} state=${state} />` },
-        { label: 'Attempts', numeric: true, cell: ({ attempts }: Delivery) => attempts },
+        { label: 'Event', cell: (delivery: FoundDelivery) => html`<a href=${pageOfDelivery(delivery)}>${delivery.type}</a>` },
+        { label: 'Item', cell: ({ subject }: FoundDelivery) => html`<${Subject} subject=${subject} />` },
+        ...(webhookId === undefined
+          ? [
+              {
+                label: 'Endpoint',
+                cell: ({ webhookId: of, url }: FoundDelivery) => html`<a class="long" href=${`${home()}/${of}`}>${shortUrl(url)}</a>`,
+              },
+            ]
+          : []),
+        { label: 'State', cell: (delivery: FoundDelivery) => html`<${DeliveryState} delivery=${delivery} />` },
         {
           label: 'Last answer',
-          cell: ({ lastStatus, lastError }: Delivery) => lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
+          cell: ({ lastError, lastStatus }: FoundDelivery) => lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
         },
-        { label: 'Planned', cell: ({ createdAt }: Delivery) => html`<${Time} at=${createdAt} clock />` },
-        { label: 'Next', cell: ({ nextAt }: Delivery) => html`<${Time} at=${nextAt} clock />` },
+        { label: 'Attempts', numeric: true, cell: ({ attempts }: FoundDelivery) => attempts },
+        { label: 'Planned', cell: ({ createdAt }: FoundDelivery) => html`<${Time} at=${createdAt} clock />` },
+        { label: 'Next attempt', cell: ({ nextAt }: FoundDelivery) => html`<${Time} at=${nextAt} clock />` },
       ]}
-    />
-  </section>`;
+    />`;
 };

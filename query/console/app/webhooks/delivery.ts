@@ -1,77 +1,108 @@
-import type { Attempt, Delivery } from '#shared/rest/deliveries.ts';
+import type { Attempt, Delivery, DeliveryBody } from '#shared/rest/deliveries.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked, usePages } from '../asking.ts';
+import { Copy } from '../copy.ts';
+import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Badge, Heading, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
-import { DeliveryState } from './deliveries.ts';
+import { isSuccess, remedyOf } from './condition.ts';
+import { home, shortUrl } from './home.ts';
+import { wordOf } from './state.ts';
 
 const EVERY_MS = 3_000;
 
-/** One delivery, and each attempt at it. */
+/** One delivery: why it did not arrive, what is sent, and each attempt. */
 export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}/deliveries/${parameters.delivery}`;
   const asked = useAsked<Delivery>(path, EVERY_MS);
   const attempts = usePages<Attempt>(`${path}/attempts`, EVERY_MS);
+  const { body: webhook } = useAsked<Webhook>(`/webhooks/${parameters.id}`);
   const redeliver = async () => {
-    await api.post(`${path}/redeliver`);
+    await api.send('POST', `${path}/redeliver`);
     asked.reload();
     attempts.reload();
   };
   return html`
-    <p class="back"><a href=${`/console/webhooks/${parameters.id}`}>Webhook ${parameters.id}</a></p>
-    <${Heading} title="Delivery"><${Act} kind="primary" act=${redeliver}>Send again<//><//>
-    <${Whole} asked=${asked} show=${(delivery: Delivery) => html`<${Facts} delivery=${delivery} />`} />
+    <p class="back"><a href=${`${home()}/${parameters.id}`}>${webhook ? shortUrl(webhook.url) : `Webhook ${parameters.id}`}</a></p>
+    <${Heading} title=${asked.body ? `Delivery of ${asked.body.type}` : 'Delivery'}>
+      ${asked.body?._links.redeliver && html`<${Act} kind="primary" act=${redeliver}>Send again<//>`}
+    <//>
+    <${Whole} asked=${asked} show=${(delivery: Delivery) => html`<${Outcome} delivery=${delivery} webhook=${webhook} /><${Facts} delivery=${delivery} />`} />
+    <${Body} path=${path} />
     <section>
       <h2>Attempts</h2>
       <${Whole}
         asked=${attempts}
         show=${(all: readonly Attempt[]) =>
           all.length === 0
-            ? html`<div class="empty"><p>It was not tried yet. Each attempt stands here, with what was sent and what was answered.</p></div>`
-            : html`<ol class="feed">${all.map((attempt) => html`<${AttemptOf} key=${attempt.number} attempt=${attempt} />`)}</ol>`}
+            ? html`<div class="empty"><p>It was not tried yet. Each attempt appears here, with the request and the answer.</p></div>`
+            : html`<ol class="feed">${all.map((attempt, index) => html`<${AttemptOf} key=${attempt.number} attempt=${attempt} url=${webhook?.url} isOpen=${index === 0} />`)}</ol>`}
       />
     </section>`;
 };
 
-const Facts = ({
-  delivery: { id, type, subject, cursor, state, attempts, nextAt, lastError, createdAt, deliveredAt },
-}: {
-  readonly delivery: Delivery;
-}) => html`
-  <p role="status"><${DeliveryState} state=${state} /> after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${lastError && html`: ${lastError}`}</p>
+type OutcomeOptions = { readonly delivery: Delivery; readonly webhook: Webhook | undefined };
+
+/** What became of it in a sentence, and what to do about it. */
+const Outcome = ({ delivery, webhook }: OutcomeOptions) => {
+  const { state, attempts, lastStatus, lastError, nextAt, deliveredAt } = delivery;
+  const [word, tone] = wordOf(delivery);
+  const reason = lastError ?? (lastStatus === null ? '' : `The receiver answered with status ${lastStatus}.`);
+  const tried = plural(attempts, 'attempt');
+  return html`<div class=${`finding ${tone}`} role="status">
+    <p><${Badge} tone=${tone}>${word}<//> ${
+      {
+        delivered: html`It arrived on <${Time} at=${deliveredAt} /> after ${tried}.`,
+        due: attempts === 0 ? 'It was not tried yet.' : html`${reason} ${tried} failed so far.`,
+        dead: html`${reason} All ${tried} failed, and it is not retried any more.`,
+        withheld: 'The owner of the endpoint may no longer read this event, so it is not sent.',
+      }[state]
+    }</p>
+    ${tone === 'bad' && html`<p>${remedyOf(lastStatus)}</p>`}
+    ${nextAt && webhook?.enabled !== false && html`<p>Next attempt: <${Time} at=${nextAt} />.</p>`}
+    ${webhook?.enabled === false && html`<p>The endpoint is disabled: nothing is sent until it is enabled.</p>`}
+  </div>`;
+};
+
+const Facts = ({ delivery: { id, type, subject, cursor, createdAt } }: { readonly delivery: Delivery }) => html`
   <dl class="facts">
     <div><dt>Event</dt><dd><code>${type}</code></dd></div>
-    <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
-    <div><dt>webhook-id</dt><dd><code>${id}</code></dd></div>
+    <div><dt>Item</dt><dd><${Subject} subject=${subject} /> (<a href=${`${home()}/deliveries?subject=${subject}`}>all its deliveries</a>)</dd></div>
+    <div><dt>webhook-id</dt><dd><code>${id}</code> (<a href=${`${home()}/deliveries?eventId=${id}`}>at other endpoints</a>)</dd></div>
     <div><dt>Cursor</dt><dd><code>${cursor}</code></dd></div>
     <div><dt>Planned</dt><dd><${Time} at=${createdAt} /></dd></div>
-    <div><dt>Delivered</dt><dd><${Time} at=${deliveredAt} /></dd></div>
-    <div><dt>Next attempt</dt><dd><${Time} at=${nextAt} /></dd></div>
   </dl>`;
 
-const AttemptOf = ({
-  attempt: { number, at, durationMs, status, error, requestHeaders, answer },
-}: {
-  readonly attempt: Attempt;
-}) => html`<li>
-  <details>
+const Body = ({ path }: { readonly path: string }) => {
+  const { body: asked } = useAsked<DeliveryBody>(`${path}/body`);
+  if (asked === undefined) return null;
+  const { body, reason } = asked;
+  return html`<section>
+    <div class="heading"><h2>Body</h2>${body && html`<div class="tools"><${Copy} text=${body} label="Copy as sent" /></div>`}</div>
+    ${body === null ? html`<p>${reason}</p>` : html`<pre tabindex="0"><code>${JSON.stringify(JSON.parse(body), null, 2)}</code></pre>`}
+  </section>`;
+};
+
+type AttemptOptions = { readonly attempt: Attempt; readonly url: string | undefined; readonly isOpen: boolean };
+
+const AttemptOf = ({ attempt: { number, at, durationMs, status, error, requestHeaders, answer }, url, isOpen }: AttemptOptions) => html`<li>
+  <details open=${isOpen}>
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>
       <strong class="type">Attempt ${number}</strong>
-      <span class="what"><${Badge} tone=${error === null && hasArrived(status) ? 'good' : 'bad'}>${status ?? 'no answer'}<//> ${error ?? ''}</span>
+      <span class="what"><${Badge} tone=${isSuccess({ status, error }) ? 'good' : 'bad'}>${status ?? 'no answer'}<//> ${error ?? ''}</span>
       <span class="by">${Math.round(durationMs)} ms</span>
     </summary>
-    <h3>Sent</h3>
-    <pre tabindex="0"><code>${headersText(requestHeaders)}</code></pre>
-    <h3>Answered</h3>
-    ${answer === null ? html`<p>Nothing came.</p>` : html`<pre tabindex="0"><code>${headersText(answer.headers)}${'\n\n'}${answer.text ?? answer.base64 ?? ''}${answer.truncated ? '…' : ''}</code></pre>`}
+    <h3>Request</h3>
+    <pre tabindex="0"><code>${`POST ${url ?? ''}\n`}${headersText(requestHeaders)}</code></pre>
+    <h3>Answer</h3>
+    ${answer === null ? html`<p>${error ?? 'No answer came.'}</p>` : html`<pre tabindex="0"><code>${`${status}\n`}${headersText(answer.headers)}${'\n\n'}${answer.text ?? answer.base64 ?? ''}${answer.truncated ? '…' : ''}</code></pre>`}
   </details>
 </li>`;
-
-const hasArrived = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 const headersText = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)

@@ -1,38 +1,103 @@
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
+import { useMe } from '../data/domain.ts';
+import { countText, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
-import { Badge, Heading, Listing } from '../parts.ts';
+import { Badge, Heading, Table, Whole } from '../parts.ts';
+import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
+import { type Condition, conditionOf } from './condition.ts';
+import { home, shortUrl } from './home.ts';
 
-const EVERY_MS = 15_000;
+const EVERY_MS = 10_000;
+const SHOWN = { all: 'All', attention: 'Needs attention', enabled: 'Enabled', disabled: 'Disabled' } as const;
+type Shown = keyof typeof SHOWN;
 
-export const WebhookState = ({ webhook: { enabled, disabledReason, missedSince } }: { readonly webhook: Webhook }) => {
-  if (!enabled)
-    return html`<${Badge} tone="bad">disabled<//>${disabledReason && html` <span class="soft">${disabledReason.replaceAll('_', ' ')}</span>`}`;
-  return missedSince === undefined ? html`<${Badge} tone="good">enabled<//>` : html`<${Badge} tone="warn">has missed changes<//>`;
+type Seen = { readonly webhook: Webhook; readonly condition: Condition };
+
+const isShown = ({ webhook: { enabled }, condition: { tone } }: Seen, shown: Shown): boolean => {
+  if (shown === 'attention') return tone === 'bad' || tone === 'warn';
+  return shown === 'all' || enabled === (shown === 'enabled');
 };
 
-/** Where changes are sent to, of everybody. */
-export const Webhooks = () => {
-  const pages = usePages<Webhook>('/webhooks?limit=50', EVERY_MS);
+/** Where events are sent to: what fails comes first. */
+export const Webhooks = ({ place: { search } }: { readonly place: Place }) => {
+  const pages = usePages<Webhook>('/webhooks?limit=100', EVERY_MS);
+  const shown = (Object.keys(SHOWN) as Shown[]).find((each) => each === search.get('show')) ?? 'all';
   return html`
-    <${Heading} title="Webhooks" />
-    <${Listing}
-      pages=${pages}
-      caption="Webhook endpoints, the latest first"
-      keyOf=${({ id }: Webhook) => String(id)}
-      empty=${html`<p>There is no webhook. Whoever wants to be told of changes registers an address with <code>POST /webhooks</code> (docs/webhooks.md); it stands here then, with all that was sent to it.</p>`}
-      columns=${[
-        {
-          label: 'Endpoint',
-          cell: ({ id, url, description }: Webhook) =>
-            html`<a class="long" href=${`/console/webhooks/${id}`}>${url}</a>${description && html`<br /><span class="soft">${description}</span>`}`,
-        },
-        { label: 'State', cell: (webhook: Webhook) => html`<${WebhookState} webhook=${webhook} />` },
-        { label: 'Is told of', cell: ({ eventTypes }: Webhook) => html`<code>${eventTypes.join(', ')}</code>` },
-        { label: 'Owner', cell: ({ ownerId }: Webhook) => html`<${Subject} subject=${`user-${ownerId}`} />` },
-        { label: 'Made', cell: ({ createdAt }: Webhook) => html`<${Time} at=${createdAt} />` },
-      ]}
-    />`;
+    <${Heading} title="Webhooks">
+      <a class="button" href=${`${home()}/deliveries`}>Find deliveries</a>
+      <a class="button primary" href=${`${home()}/new`}>New endpoint</a>
+    <//>
+    <${Whole} asked=${pages} show=${(webhooks: readonly Webhook[]) => html`<${All} webhooks=${webhooks} shown=${shown} />`} />
+    ${pages.more && html`<p><button type="button" onClick=${pages.more}>Show more</button></p>`}`;
 };
+
+const RANK = { bad: 0, warn: 1, plain: 2, good: 3 } as const;
+
+const All = ({ webhooks, shown }: { readonly webhooks: readonly Webhook[]; readonly shown: Shown }) => {
+  const nowMs = Date.now();
+  const all = webhooks
+    .map((webhook) => ({ webhook, condition: conditionOf(webhook, nowMs) }))
+    .toSorted((one, other) => RANK[one.condition.tone] - RANK[other.condition.tone]);
+  if (all.length === 0) return html`<${None} />`;
+  const seen = all.filter((each) => isShown(each, shown));
+  const show = (each: Shown) => put(each === 'all' ? home() : `${home()}?show=${each}`);
+  return html`
+    <${Summary} all=${all} />
+    <div class="bar" role="group" aria-label="Which endpoints">
+      ${(Object.keys(SHOWN) as Shown[]).map((each) => html`<button type="button" aria-pressed=${each === shown} onClick=${() => show(each)}>${SHOWN[each]} (${all.filter((one) => isShown(one, each)).length})</button>`)}
+    </div>
+    ${seen.length === 0 ? html`<div class="empty"><p>No endpoint is among these.</p></div>` : html`<${Endpoints} seen=${seen} />`}`;
+};
+
+const None = () => html`<div class="empty">
+  <p><strong>There is no endpoint yet.</strong> An endpoint is an address that events are sent to, as signed POST requests.</p>
+  <p><a class="button primary" href=${`${home()}/new`}>Register the first endpoint</a></p>
+</div>`;
+
+/** The worst first; where nothing fails, that. */
+const Summary = ({ all }: { readonly all: readonly Seen[] }) => {
+  const bad = all.filter(({ condition: { tone } }) => tone === 'bad');
+  if (bad.length === 0) return html`<p class="finding good" role="status">No endpoint fails.</p>`;
+  return html`<div role="status">${bad
+    .slice(0, 3)
+    .map(
+      ({ webhook: { id, url }, condition: { word, says, advice } }) =>
+        html`<p class="finding bad"><strong>${shortUrl(url)}</strong> is ${word}. ${says} ${advice} <a href=${`${home()}/${id}`}>Look at it</a></p>`,
+    )}${bad.length > 3 && html`<p class="finding bad">${plural(bad.length - 3, 'more endpoint fails', 'more endpoints fail')}.</p>`}</div>`;
+};
+
+const Endpoints = ({ seen }: { readonly seen: readonly Seen[] }) => {
+  const isAdmin = useMe()?.role === 'admin';
+  return html`<${Table}
+    caption="Webhook endpoints, those that fail first"
+    items=${seen}
+    keyOf=${({ webhook: { id } }: Seen) => String(id)}
+    columns=${[
+      {
+        label: 'Endpoint',
+        cell: ({ webhook: { id, url, description } }: Seen) =>
+          html`<a class="long" href=${`${home()}/${id}`}>${url}</a>${description && html`<br /><span class="soft">${description}</span>`}`,
+      },
+      {
+        label: 'Health',
+        cell: ({ condition: { tone, word }, webhook: { health } }: Seen) =>
+          html`<${Badge} tone=${tone}>${word}<//>${tone === 'bad' && health?.lastFailure && html`<br /><span class="soft">${health.lastFailure.reason}</span>`}`,
+      },
+      { label: 'Last 24 h', numeric: true, cell: ({ webhook }: Seen) => rateOf(webhook) },
+      { label: 'Waiting', numeric: true, cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.due ?? 0) },
+      { label: 'Dead', numeric: true, cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.dead ?? 0) },
+      { label: 'Next attempt', cell: ({ webhook: { health } }: Seen) => html`<${Time} at=${health?.nextAttemptAt ?? null} clock />` },
+      ...(isAdmin ? [{ label: 'Owner', cell: ({ webhook: { ownerId } }: Seen) => html`<${Subject} subject=${`user-${ownerId}`} />` }] : []),
+    ]}
+  />`;
+};
+
+const PERCENT = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
+
+export const rateOf = ({ health }: Webhook): string =>
+  health === undefined || health.successRate === null
+    ? 'no attempts'
+    : `${PERCENT.format(health.successRate)} of ${countText(health.attemptsLastDay)}`;

@@ -1,0 +1,73 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Webhook } from '#shared/rest/webhook.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { Secret } from '../clients/secret.ts';
+import { useDomain } from '../data/domain.ts';
+import { Form } from '../data/form.ts';
+import { html } from '../html.ts';
+import { Heading, Whole } from '../parts.ts';
+import { ApiProblem, factsOf } from '../problem.ts';
+import { go, type Place } from '../router.ts';
+import { EventTypes } from './event-types.ts';
+import { home, shortUrl } from './home.ts';
+import { addressFields, atFields, bodyOf, moreFields, rawOf } from './settings.ts';
+import { TestEvent } from './test-event.ts';
+
+type Made = { readonly id: number; readonly secret: string; readonly url: string };
+
+/** A new endpoint; then its secret, which is shown once, and a first test event. */
+export const NewWebhook = () => {
+  const api = useApi();
+  const [made, setMade] = useState<Made>();
+  const key = useMemo(() => crypto.randomUUID(), []);
+  const create = async (body: object) => {
+    const { body: written } = await api.send<Made>('POST', '/webhooks', { body, key });
+    setMade({ ...written, url: (body as Made).url });
+  };
+  return html`
+    <p class="back"><a href=${home()}>All webhooks</a></p>
+    <${Heading} title=${made ? 'Endpoint registered' : 'New endpoint'} />
+    ${made ? html`<${Registered} made=${made} />` : html`<${EndpointForm} send=${create} doing="Register" back=${home()} />`}`;
+};
+
+const Registered = ({ made: { id, secret, url } }: { readonly made: Made }) => html`
+  <p><strong>${shortUrl(url)}</strong> gets all matching events from now on.</p>
+  <${Secret} secret=${secret} of="the receiver" />
+  <p>The receiver verifies the signature of each request with it (<a href="/docs/webhooks">how</a>).</p>
+  <div class="tools ways"><${TestEvent} path=${`/webhooks/${id}`} kind="primary" /><a class="button" href=${`${home()}/${id}`}>Look at the endpoint</a></div>`;
+
+/** Somebody else may change it meanwhile, which is refused. */
+export const EditWebhook = ({ place: { parameters } }: { readonly place: Place }) => {
+  const api = useApi();
+  const path = `/webhooks/${parameters.id}`;
+  const asked = useAsked<Webhook>(path);
+  const back = `${home()}/${parameters.id}`;
+  const change = async (body: object) => {
+    await api.send('PATCH', path, { body, ifMatch: asked.etag });
+    go(back);
+  };
+  return html`
+    <p class="back"><a href=${back}>${asked.body ? shortUrl(asked.body.url) : `Webhook ${parameters.id}`}</a></p>
+    <${Heading} title="Edit endpoint" />
+    <${Whole} asked=${asked} show=${(webhook: Webhook) => html`<${EndpointForm} webhook=${webhook} send=${change} doing="Save" back=${back} />`} />`;
+};
+
+type EndpointFormOptions = {
+  readonly webhook?: Webhook;
+  readonly send: (body: object) => Promise<void>;
+  readonly doing: string;
+  readonly back: string;
+};
+
+const EndpointForm = ({ webhook, send, doing, back }: EndpointFormOptions) => {
+  const { filters } = useDomain();
+  const [raw, setRaw] = useState(() => rawOf(webhook));
+  const [eventTypes, setEventTypes] = useState<readonly string[]>(webhook?.eventTypes ?? ['*']);
+  const fields = [...addressFields, ...moreFields(filters)];
+  const submit = () =>
+    send(bodyOf(raw, eventTypes, filters, webhook)).catch((error: unknown) => {
+      throw error instanceof ApiProblem ? new ApiProblem(atFields(factsOf(error)), { cause: error }) : error;
+    });
+  return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${submit} doing=${doing} back=${back}
+    remarks=${{ description: html`<${EventTypes} chosen=${eventTypes} change=${setEventTypes} />` }} />`;
+};

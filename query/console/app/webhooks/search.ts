@@ -1,0 +1,48 @@
+/** What deliveries are found by, as it stands in the address and in the query of the interface alike. */
+export const FILTERS = ['webhookId', 'state', 'type', 'subject', 'eventId', 'since', 'until'] as const;
+export type FilterName = (typeof FILTERS)[number];
+
+export const queryOf = (search: URLSearchParams, fixed: Readonly<Record<string, string>> = {}): URLSearchParams => {
+  const query = new URLSearchParams();
+  for (const name of FILTERS) {
+    const text = (fixed[name] ?? search.get(name) ?? '').trim();
+    if (text !== '') query.set(name, text);
+  }
+  return query;
+};
+
+/** With another value of one of them. */
+export const withFilters = (search: URLSearchParams, changes: Partial<Readonly<Record<FilterName, string>>>): string => {
+  const changed = new URLSearchParams(search);
+  for (const [name, text] of Object.entries(changes)) {
+    if (text === '') changed.delete(name);
+    else changed.set(name, text);
+  }
+  return changed.size === 0 ? '' : `?${changed}`;
+};
+
+const HOUR_MS = 3_600_000;
+
+/** Midnight, as clocks here show it, so many days ago. */
+const dayBefore = (now: Date, days: number): string => new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString();
+
+/** Spans that people ask for, with their beginning and end. */
+export const spansAt = (now: Date): readonly (readonly [label: string, since: string, until: string])[] => [
+  ['Any time', '', ''],
+  ['Last hour', new Date(now.getTime() - HOUR_MS).toISOString(), ''],
+  ['Today', dayBefore(now, 0), ''],
+  ['Yesterday', dayBefore(now, 1), dayBefore(now, 0)],
+  ['Last 7 days', dayBefore(now, 7), ''],
+];
+
+const TWO = 2;
+const padded = (number: number): string => String(number).padStart(TWO, '0');
+
+/** As a control for a local time has it. */
+export const localOf = (iso: string | null): string => {
+  const at = new Date(iso ?? '');
+  if (Number.isNaN(at.getTime())) return '';
+  return `${at.getFullYear()}-${padded(at.getMonth() + 1)}-${padded(at.getDate())}T${padded(at.getHours())}:${padded(at.getMinutes())}`;
+};
+
+export const isoOf = (local: string): string => (local === '' ? '' : new Date(local).toISOString());

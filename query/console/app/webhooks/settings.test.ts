@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Webhook } from '#shared/rest/webhook.ts';
+import type { FieldFacts } from '../../domain-facts.ts';
+import { toggled } from './event-types.ts';
+import { isoOf, localOf, queryOf, spansAt, withFilters } from './search.ts';
+import { atFields, bodyOf, rawOf } from './settings.ts';
+
+const FILTERS: readonly FieldFacts[] = [{ name: 'articleId', wire: 'articleId', title: 'Article', type: 'ref', of: 'article' }];
+const HIDDEN = '********';
+/** As far as a form shows it. */
+const WEBHOOK = {
+  ...{ url: 'https://shop.example/hooks', description: null, filter: { articleId: 8001 }, payload: 'full', ordered: true },
+  ...{ limits: { ratePerSecond: 5, concurrency: 2 }, headers: { 'X-Team': HIDDEN, Authorization: HIDDEN } },
+} as unknown as Webhook;
+
+test('a form that nobody has changed sends what was there, and keeps hidden values', () => {
+  const { url, description, filter, payload, ordered, limits, headers } = WEBHOOK;
+  expect(bodyOf(rawOf(WEBHOOK), ['*'], FILTERS, WEBHOOK)).toEqual({
+    ...{ url, description, filter, payload, ordered, limits, headers, eventTypes: ['*'] },
+  });
+});
+
+test('filters and headers that are left out are removed', () => {
+  const raw = { ...rawOf(WEBHOOK), articleId: '', headers: `X-Team: red\n`, ratePerSecond: 'many' };
+  expect(bodyOf(raw, ['*'], FILTERS, WEBHOOK)).toMatchObject({
+    filter: { articleId: null },
+    headers: { 'X-Team': 'red', Authorization: null },
+    limits: { ratePerSecond: 'many' },
+  });
+});
+
+test('what is wrong is said at the field, however deep it lies', () => {
+  const errors = ['/filter/articleId', '/limits/concurrency', '/url'].map((pointer) => ({ pointer, detail: '' }));
+  const pointers = atFields({ status: 422, code: 'invalid_request', title: '', errors }).errors?.map(({ pointer }) => pointer);
+  expect(pointers).toEqual(['/articleId', '/concurrency', '/url']);
+});
+
+test('all types of a kind take the place of each of them', () => {
+  expect(toggled(['article.edited', 'user.updated'], 'article.*')).toEqual(['user.updated', 'article.*']);
+  expect(toggled(['article.*'], 'article.*')).toEqual([]);
+  expect(toggled([], 'user.updated')).toEqual(['user.updated']);
+});
+
+test('the address has what the interface is asked for', () => {
+  const search = new URLSearchParams('state=failed&after=x&subject=+article-8001');
+  expect(queryOf(search, { webhookId: '6001' }).toString()).toBe('webhookId=6001&state=failed&subject=article-8001');
+  expect(withFilters(new URLSearchParams('state=failed'), { state: '', type: 'article.edited' })).toBe('?type=article.edited');
+  expect(withFilters(new URLSearchParams('state=failed'), { state: '' })).toBe('');
+});
+
+test('yesterday ends where today begins', () => {
+  const [, , [, today], [, since, until]] = spansAt(new Date(2026, 10, 21, 12)) as readonly [
+    unknown,
+    unknown,
+    readonly string[],
+    readonly string[],
+  ];
+  expect([until, Date.parse(until ?? '') - Date.parse(since ?? '')]).toEqual([today, 86_400_000]);
+  expect(isoOf(localOf(since ?? ''))).toBe(since);
+  expect([localOf(null), isoOf('')]).toEqual(['', '']);
+});

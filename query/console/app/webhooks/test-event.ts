@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import type { Attempt, Delivery } from '#shared/rest/deliveries.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { html } from '../html.ts';
+import { Act, Problem } from '../parts.ts';
+import { isSuccess, remedyOf } from './condition.ts';
+import { pageAt } from './home.ts';
+
+const EVERY_MS = 1_000;
+
+/** Sends an event that says nothing but that it is a test, and shows what comes of it where somebody has pressed. */
+export const TestEvent = ({ path, kind = '' }: { readonly path: string; readonly kind?: string }) => {
+  const api = useApi();
+  const [sent, setSent] = useState<string>();
+  const send = async () => {
+    setSent(undefined);
+    const { location } = await api.send('POST', `${path}/test`);
+    setSent(location?.replace(/^\/api/, ''));
+  };
+  return html`<${Act} act=${send} kind=${kind}>Send a test event<//>
+    ${sent && html`<${TestResult} key=${sent} path=${sent} />`}`;
+};
+
+const TestResult = ({ path }: { readonly path: string }) => {
+  const [isOver, setOver] = useState(false);
+  const { body: delivery, problem } = useAsked<Delivery>(path, isOver ? undefined : EVERY_MS);
+  const { body: attempts = [] } = useAsked<readonly Attempt[]>(`${path}/attempts?limit=1`, isOver ? undefined : EVERY_MS);
+  const [attempt] = attempts;
+  if (attempt !== undefined && !isOver) setOver(true);
+  if (problem && !delivery) return html`<${Problem} problem=${problem} />`;
+  if (attempt === undefined) return html`<p class="finding" role="status">The test event is on its way …</p>`;
+  const { status, error, durationMs, answer } = attempt;
+  // The delivery may have been read a moment before.
+  const hasArrived = isSuccess(attempt);
+  return html`<div class=${`finding ${hasArrived ? 'good' : 'bad'}`} role="status">
+    <p><strong>${hasArrived ? 'The test event arrived.' : 'The test event failed.'}</strong> ${status === null ? (error ?? 'No answer came.') : `The receiver answered with status ${status} after ${durationMs} ms.`}</p>
+    ${!hasArrived && html`<p>${remedyOf(status)}</p>`}
+    ${answer?.text ? html`<pre tabindex="0"><code>${answer.text}</code></pre>` : null}
+    <p><a href=${pageAt(path)}>Look at the request and the answer</a></p>
+  </div>`;
+};

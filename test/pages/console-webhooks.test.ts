@@ -1,0 +1,216 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined) console.warn(`test/pages/console-webhooks.test.ts is skipped, because ${missing}.`);
+
+const DEADLINE_MS = scaled(60_000);
+const TEST_MS = scaled(180_000);
+
+const SIZES = [
+  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+] as const;
+
+/** Whoever has never seen it finds why a webhook did not arrive, and sends again what failed yesterday. */
+describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
+  const open = new AsyncDisposableStack();
+  const refused = { isRefusing: true };
+  let installation: Installation;
+  let ask: RestClient;
+  let sink: WebhookSink;
+  let author: Person;
+  let operator: Person;
+  let chromium: Browser;
+  beforeAll(async () => {
+    installation = open.use(await startInstallation());
+    const people = await openPeople(installation);
+    ask = restClientOf(installation);
+    author = await people.signUp('Ada');
+    const someone = await people.signUp('Grace');
+    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
+    operator = await people.signIn(someone, 'admin');
+    sink = open.use(await startWebhookSink());
+    sink.behave(({ path }, response) => {
+      const isRefused = path.startsWith('/closed') && refused.isRefusing;
+      response.writeHead(isRefused ? 500 : 200, { 'content-type': 'text/plain' }).end(isRefused ? 'The shop is closed.' : 'Thanks.');
+    });
+    chromium = await launchChromium();
+    open.defer(() => chromium.close());
+  }, TEST_MS);
+  afterAll(() => open.disposeAsync());
+
+  const make = async (path: string, body: object): Promise<number> => {
+    const made = await ask('POST', path, { token: author.token, body });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    return (made.body as { id: number }).id;
+  };
+  const draft = (title: string) => make('/articles', { title, body: '', tags: [] });
+
+  const openPage = async (options: object, { email }: Person, address: string) => {
+    const context: BrowserContext = await chromium.newContext({ ...options, reducedMotion: 'reduce' });
+    context.setDefaultTimeout(DEADLINE_MS);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    await page.goto(`${installation.url}${address}`);
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    return { context, page, complaints };
+  };
+
+  describe.each(SIZES)('on a %s', (size, options) => {
+    let context: BrowserContext;
+    let page: Page;
+    let complaints: string[];
+    let closed: number;
+    const closedUrl = () => `${sink.url}/closed-${size}`;
+
+    beforeAll(async () => {
+      refused.isRefusing = true;
+      await make('/webhooks', { url: `${sink.url}/open-${size}`, description: `The archive (${size})`, eventTypes: ['article.*'] });
+      closed = await make('/webhooks', { url: closedUrl(), description: `The shop (${size})`, eventTypes: ['article.*'] });
+      for (const title of ['On engines', 'On looms', 'On tables']) await draft(title);
+      await until(
+        async () =>
+          (await ask('GET', `/deliveries?webhookId=${closed}&state=failed`, { token: author.token })).body as readonly { id: string }[],
+        ({ length }) => length === 3,
+      );
+      // As if one had been given up the day before.
+      await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+        client.query(
+          `update webhook_ledger.delivery set state = 'dead', settled_at = now(), attempts = 10, created_at = current_date - interval '12 hours'
+           where (webhook_id, event_id) = (select webhook_id, event_id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1)`,
+          [closed],
+        ),
+      );
+      ({ context, page, complaints } = await openPage(options, operator, '/console/webhooks'));
+    }, TEST_MS);
+    afterAll(() => context?.close());
+
+    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+    const press = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+    const look = async (name: string) => {
+      await picture(page, `webhooks-${size}-${name}`);
+      await expectFitting(page);
+      await expectAccessible(page);
+      expect(complaints).toEqual([]);
+    };
+
+    test('what fails comes first, with why and since when', { timeout: TEST_MS }, async () => {
+      await heading('Webhooks');
+      await page.getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`)).waitFor();
+      await look('1-list');
+      await press(/^Needs attention/);
+      await until(
+        () => page.url(),
+        (url) => url.endsWith('?show=attention'),
+      );
+      await page.getByRole('link', { name: closedUrl(), exact: true }).click();
+      await heading(`${closedUrl().replace('http://', '')}`);
+      await page.getByText('The receiver failed. Look for the webhook-id in its log.').waitFor();
+      await page.getByRole('img', { name: /^Attempts in each 15 min\. Arrived: .*; Failed: now/ }).waitFor();
+      await look('2-endpoint');
+    });
+
+    test('a delivery shows the request, the answer and what to do', { timeout: TEST_MS }, async () => {
+      await page.getByRole('link', { name: 'article.drafted' }).first().click();
+      await heading('Delivery of article.drafted');
+      await page.getByText('The shop is closed.').first().waitFor();
+      await page.getByText('webhook-signature: v1,').first().waitFor();
+      await page.getByText('"type": "article.drafted"').waitFor();
+      await look('3-delivery');
+    });
+
+    test('what failed yesterday is sent again, once it is said how many', { timeout: TEST_MS }, async () => {
+      await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Webhooks' }).click();
+      await page.getByRole('link', { name: 'Find deliveries' }).click();
+      await heading('Deliveries');
+      await page.getByLabel('When').selectOption('Yesterday');
+      await page.getByLabel('Endpoint').selectOption({ label: `The shop (${size})` });
+      await page.getByRole('cell', { name: /dead/ }).waitFor();
+      await look('4-found');
+      refused.isRefusing = false;
+      await press('Send all 1 failed delivery again');
+      await page.getByRole('dialog').getByText('1 dead, 0 waiting for a retry').waitFor();
+      await look('5-confirm');
+      await press('Send 1 again');
+      await page.getByText('1 delivery is due again.').waitFor();
+      await page.getByRole('cell', { name: /delivered/ }).waitFor();
+      expect(page.url()).toContain(`webhookId=${closed}`);
+    });
+
+    test('an endpoint is made, tested, changed and deleted', { timeout: TEST_MS }, async () => {
+      await page.goto(`${installation.url}/console/webhooks/new`);
+      await heading('New endpoint');
+      await page.getByLabel('URL').fill('not an address');
+      await page.getByLabel('These types').check();
+      await page
+        .getByText(/^article \d+ of/)
+        .or(page.locator('summary', { hasText: /^article/ }))
+        .first()
+        .click();
+      await page.getByLabel('All of article').check();
+      await look('6-new');
+      await press('Register');
+      await page.getByText('Must be an http(s) URL').waitFor();
+      await page.getByLabel('URL').fill(`${sink.url}/closed-new-${size}`);
+      refused.isRefusing = true;
+      await press('Register');
+      await heading('Endpoint registered');
+      expect(await page.locator('.secret code').textContent()).toMatch(/^whsec_/);
+      await press('Send a test event');
+      await page.getByText('The test event failed.').waitFor();
+      await page.getByText('The shop is closed.').waitFor();
+      refused.isRefusing = false;
+      await press('Send a test event');
+      await page.getByText('The test event arrived.').waitFor();
+      await look('7-registered');
+      await page.getByRole('link', { name: 'Look at the endpoint' }).click();
+      await page.getByRole('link', { name: 'Edit', exact: true }).click();
+      await heading('Edit endpoint');
+      await page.getByLabel('Description').fill('A third receiver');
+      await page.getByLabel('Additional headers').fill('X-Team: blue');
+      await press('Save');
+      await page.getByText('A third receiver').waitFor();
+      await page.getByText('X-Team').waitFor();
+      await press('New secret');
+      await press('Make a new secret');
+      await page.locator('.secret code').waitFor();
+      await press('Delete');
+      await press('Delete it');
+      await heading('Webhooks');
+    });
+
+    test('owners who are no administrators have the same parts in their account', { timeout: TEST_MS }, async () => {
+      const own = await openPage(options, author, '/account/webhooks');
+      await own.page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+      await own.page.getByRole('link', { name: closedUrl(), exact: true }).click();
+      await own.page.getByRole('heading', { level: 1, name: closedUrl().replace('http://', '') }).waitFor();
+      await picture(own.page, `webhooks-${size}-8-account`);
+      await expectFitting(own.page);
+      await expectAccessible(own.page);
+      expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
+      await own.page.getByRole('link', { name: 'article.drafted' }).first().click();
+      await own.page.getByRole('heading', { level: 1, name: 'Delivery of article.drafted' }).waitFor();
+      await own.page.goto(`${installation.url}/console/webhooks/${closed}`);
+      await own.page.getByRole('heading', { level: 1, name: closedUrl().replace('http://', '') }).waitFor();
+      expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
+      expect(own.complaints).toEqual([]);
+      await own.context.close();
+      // And administrators have all of them in the console.
+      await page.goto(`${installation.url}/account/webhooks`);
+      await heading('Webhooks');
+      expect(new URL(page.url()).pathname).toBe('/console/webhooks');
+    });
+  });
+});
