@@ -9,6 +9,7 @@ import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
+import type { WorkerLink } from '#shared/workers/link.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { isPagePath } from './auth/pages/page-paths.ts';
@@ -27,25 +28,45 @@ type Options = {
   readonly hasDemo?: boolean;
 };
 
-/** All roles in one process, on the embedded database unless the settings name another. Tests use the parts. */
+/** The worker that follows the event log, and serves no clients. */
+export const startFollowers = async (context: ProcessContext, worker: WorkerLink): Promise<void> => {
+  const { config, log, resources } = context;
+  const foundation = await openFoundation(context, 'annals');
+  resources.use(worker.tell(foundation));
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
+  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  await startProjection(context, foundation, bell);
+  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
+  resources.defer(async () => foundation.health.drain());
+  await worker.primary.ask('ready', { url: undefined });
+};
+
+/**
+ * All roles in one process, on the embedded database unless the settings name another; in a worker, all but what follows the event log.
+ * Tests use the parts.
+ */
 export const startAll = async (context: ProcessContext, { clock, hasDemo = false }: Options = {}): Promise<Started> => {
+  const { config, log, worker } = context;
   const foundation = await openFoundation(context, 'annals');
   const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
+  const follows = worker === undefined;
   const gateway = context.resources.use(
-    await startCommandService({ ...foundation, blobs, log: context.log, webhooks: context.config.webhooks, ...(clock && { clock }) }),
+    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows, ...(clock && { clock }) }),
   );
   const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
-  const { config, log } = context;
-  await startProjection(context, foundation, bell);
+  if (follows) await startProjection(context, foundation, bell);
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
   const query = context.resources.use(
     await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
   );
-  const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  const isDevelopment = context.config.environment === 'development';
+  const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config, follows }));
+  const isDevelopment = config.environment === 'development';
   const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
-  const firstMinute = isDevelopment && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, context.config.dataDir));
+  const prepares = isDevelopment && (follows || worker.isFirst);
+  const firstMinute = prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const { shortWay, readWritten } = query;
   const writes = commandRoutes({ ...foundation, gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });

@@ -26,8 +26,14 @@ export const start = async (served: Served, args: readonly string[] = process.ar
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
   if (role !== undefined) return runRole(role, { domain: await load(served), role: first, args: others });
   if (first === '' || first.startsWith('-'))
-    return runRole(() => allRoles(served), { domain: await load(served), roles: Object.keys(ROLES), args });
+    return runRole(() => oneOrMany(served), { domain: await load(served), roles: Object.keys(ROLES), args });
   return operate(served, args);
+};
+
+/** In this process, or in several. */
+const oneOrMany = async ({ demo }: Served): Promise<Role> => {
+  const { startOneOrMany } = await import('./workers.ts');
+  return { startRole: (context) => startOneOrMany(context, { hasDemo: demo !== undefined }) };
 };
 
 const allRoles = async ({ demo }: Served): Promise<Role> => {

@@ -26,7 +26,7 @@ const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector
 const PROCESSES = [
   'test/recovery/*.test.ts',
   'test/toy/care.test.ts',
-  'test/e2e/{start,start-database,run,first-minute,auth-role,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full,readiness}.test.ts',
+  'test/e2e/{start,start-database,run,first-minute,auth-role,workers,webhooks-queue-broken,graphql-single-connection-copies,erasure,erasure-restored,disk-full,readiness}.test.ts',
   KILLED,
   ...EMBEDDED_SERVER,
 ];

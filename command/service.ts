@@ -52,13 +52,29 @@ export type CommandDependencies = {
   readonly webhooks?: WebhookRules;
   /** The real one unless given. */
   readonly clock?: Clock;
+  /** Whether it carries out what follows from changes; another process does, if not. */
+  readonly follows?: boolean;
 };
 
 const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
 export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
-  const { domain, pool, eventLog, keys, masterKey, erasures, blobs, log, metrics, tracing, clock, webhooks = WEBHOOK_RULES } = dependencies;
+  const {
+    domain,
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    erasures,
+    blobs,
+    log,
+    metrics,
+    tracing,
+    clock,
+    webhooks = WEBHOOK_RULES,
+    follows = true,
+  } = dependencies;
   demandFencing(domain, eventLog);
   const codec = createCodec(dependencies);
   await migrateSnapshots(pool);
@@ -77,6 +93,7 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
   const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
   const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });
   const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing, clock });
+  if (!follows) return { send: sender.send, [Symbol.asyncDispose]: async () => {} };
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({

@@ -39,6 +39,8 @@ export type DispatcherDependencies = Pick<
   /** Off unless given. */
   readonly tracing?: Tracing;
   readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits'>;
+  /** Whether it plans and sends; another process does, if not. */
+  readonly follows?: boolean;
 };
 
 export type DispatcherService = AsyncDisposable & {
@@ -51,11 +53,14 @@ const HOUR_MS = 3_600_000;
 
 /** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
-  const { domain, pool, eventLog, changes, gateway, log, metrics, tracing, health, config } = dependencies;
+  const { domain, pool, eventLog, changes, gateway, log, metrics, tracing, health, config, follows = true } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await addFilterColumns(pool, domain);
   await migrateAudit(pool);
+  const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
+  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, readBody, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  if (!follows) return { routes, [Symbol.asyncDispose]: async () => {} };
   await using opening = new AsyncDisposableStack();
   const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
   // Without it nothing is sent, though it is planned.
@@ -80,8 +85,6 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
-  const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
-  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, readBody, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 

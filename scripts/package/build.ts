@@ -31,7 +31,7 @@ const FOLDERS = [
   'testing',
   'webhook-dispatcher',
 ];
-const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
+const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'workers.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
 const CREATE = 'package/create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =

@@ -9,14 +9,19 @@ export type Database = AsyncDisposable & {
   readonly trouble?: () => string | undefined;
 };
 
-type Opening = { readonly log: Log; readonly signal: AbortSignal };
+type Opening = {
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Of the embedded server. */
+  readonly settings?: Readonly<Record<string, string>>;
+};
 
 /** The database of the settings, or the embedded one, which is then this process's to stop. */
 export const openDatabase = async (
   { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
-  { log, signal }: Opening,
+  { log, signal, settings = {} }: Opening,
 ): Promise<Database> => {
-  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log: (message, level = 'info') => log[level](message), signal });
+  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, settings, log: (message, level = 'info') => log[level](message), signal });
   const hearing = await demandDatabase({ databaseUrl, directUrl });
   if (hearing === 'polling')
     log.info('A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.');

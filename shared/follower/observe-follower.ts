@@ -93,6 +93,7 @@ const createGauges = (observed: Observed): void => {
   new Gauge({
     ...shared,
     name: BEHIND,
+    aggregator: 'max',
     help: 'Positions between the checkpoint of a follower and the end of the event log; on EventStoreDB, bytes of its log.',
     async collect() {
       const tell = async (each: Observed) =>
@@ -103,6 +104,7 @@ const createGauges = (observed: Observed): void => {
   new Gauge({
     ...shared,
     name: BEHIND_SECONDS,
+    aggregator: 'max',
     help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
     async collect() {
       const tell = async (each: Observed) => {

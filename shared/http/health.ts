@@ -9,7 +9,7 @@ import { createRouteTable } from './route-table.ts';
 export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
 
 type Outcome = 'pass' | 'fail';
-type Readiness = {
+export type Readiness = {
   readonly status: 'ready' | 'not ready' | 'draining';
   readonly checks: Readonly<Record<string, Outcome>>;
   /** By the name of the check, if there are words for it. */
@@ -44,9 +44,9 @@ export class Health {
     this.#onDrain.push(callback);
   }
 
-  /** From now on the process says that it is stopping, so that a balancer sends it nothing new. */
-  drain(): void {
-    this.#draining = true;
+  /** From now on the process says that it is stopping, so that a balancer sends it nothing new; not if another has taken its place at this address. */
+  drain({ isReplaced = false } = {}): void {
+    this.#draining = !isReplaced;
     for (const callback of this.#onDrain.splice(0)) callback();
   }
 

@@ -5,6 +5,7 @@ import type { Foundation } from '#shared/process/foundation.ts';
 import { startMetricsServer } from '#shared/process/metrics.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
+import type { WorkerLink } from '#shared/workers/link.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
@@ -19,9 +20,9 @@ import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWays } from './short-way.ts';
 
 /** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
-export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>) => ({
+export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>, worker?: WorkerLink) => ({
   drainMs: HTTP_SHARE_OF_DRAIN * (drainMs - drainNoticeMs),
-  lingerMs: drainNoticeMs === 0 ? 0 : LINGER_MS,
+  lingerMs: () => (drainNoticeMs === 0 && worker?.isReplaced !== true ? 0 : LINGER_MS),
 });
 
 /** Longer than the ingress keeps a connection that it does not use. */
@@ -51,7 +52,7 @@ export type Served = {
 
 /** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
 export const serveClients = async (
-  { config, log, resources }: Pick<ProcessContext, 'config' | 'log' | 'resources'>,
+  { config, log, resources, worker }: Pick<ProcessContext, 'config' | 'log' | 'resources' | 'worker'>,
   {
     domain,
     health,
@@ -81,7 +82,7 @@ export const serveClients = async (
     failures: [limiter.onFailure, ...failures, answerErrors(log)],
   }));
   const handler = withShortWays(app, ways);
-  resources.use(await startMetricsServer(metrics, config.metrics));
+  resources.use(worker === undefined ? await startMetricsServer(metrics, config.metrics) : worker.tell({ metrics, health }));
   const server = resources.use(
     await startHttpServer({
       handler,
@@ -90,7 +91,11 @@ export const serveClients = async (
       setting: 'PORT',
       tls,
       limits,
-      ...drainingOf(config),
+      ...drainingOf(config, worker),
+      // Whoever followed a stream here comes again at once, and not by a connection that leads here.
+      whenIdleAreClosed: () => {
+        if (worker?.isReplaced) health.drain({ isReplaced: true });
+      },
       log,
       metrics,
     }),
@@ -98,11 +103,13 @@ export const serveClients = async (
   // Disposing of a server again only waits for it.
   if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
   resources.defer(async () => {
-    health.drain();
+    const isReplaced = worker?.isReplaced === true;
+    if (!isReplaced) health.drain();
     for (const each of beside ? [server, beside] : [server]) each.leave();
-    await delay(drainNoticeMs);
+    if (!isReplaced) await delay(drainNoticeMs);
   });
-  log.info({ url: server.url }, 'Annals is ready.');
+  if (worker === undefined) log.info({ url: server.url }, 'Annals is ready.');
+  else await worker.primary.ask('ready', { url: server.url });
   return server;
 };
 

@@ -27,7 +27,9 @@ export type HttpServerOptions = {
   /** How long requests in flight may go on after disposal has begun. */
   readonly drainMs: number;
   /** How much of that is left to peers, to close what they do not use: who closes on a peer's request may not know that it was on its way. */
-  readonly lingerMs?: number;
+  readonly lingerMs?: () => number;
+  /** Called while it is drained, once nothing but requests in flight is left, streams among them. */
+  readonly whenIdleAreClosed?: () => void;
   /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
   readonly keepAliveMs?: number;
   readonly log: Log;
@@ -51,7 +53,7 @@ const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, drainMs, lingerMs = 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics, exchange } = options;
+  const { handler, listener, setting, tls, limits, lingerMs = () => 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics, exchange } = options;
   const timing = {
     ...exchange,
     maxHeaderSize: limits.headerBytesMax,
@@ -77,7 +79,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     url,
     leave: () => leave(leaving, traffic),
     [Symbol.asyncDispose]: () => {
-      drained ??= drain(server, traffic, { drainMs, lingerMs, leaving, log });
+      drained ??= drain(server, traffic, { ...options, lingerMs: lingerMs(), leaving });
       return drained;
     },
   };
@@ -136,9 +138,10 @@ const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet
   return inFlight;
 };
 
-type Draining = Pick<HttpServerOptions, 'drainMs' | 'log'> & { readonly lingerMs: number; readonly leaving: Leaving };
+type Draining = Pick<HttpServerOptions, 'drainMs' | 'log' | 'whenIdleAreClosed'> & { readonly lingerMs: number; readonly leaving: Leaving };
 
-const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leaving, log }: Draining): Promise<void> => {
+const drain = async (server: Server, traffic: Traffic, draining: Draining): Promise<void> => {
+  const { drainMs, lingerMs, leaving, log, whenIdleAreClosed } = draining;
   const closed = once(server, 'close');
   const finished = new AbortController();
   const after = (ms: number) => delay(ms, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
@@ -158,6 +161,7 @@ const drain = async (server: Server, traffic: Traffic, { drainMs, lingerMs, leav
   const busy = new Set([...traffic.inFlight].map(({ req }) => peerOf(req.socket)));
   // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers open them ahead.
   for (const [peer, socket] of traffic.connections) if (!busy.has(peer)) socket.destroy();
+  whenIdleAreClosed?.();
   if ((await Promise.race([closed, deadline])) === 'late') {
     log.warn({ inFlight: traffic.inFlight.size }, 'Requests that took too long were cut off.');
     // Node closes only connections with a parser; event streams have none (`query/sse/free-parser.ts`).

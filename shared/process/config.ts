@@ -13,6 +13,8 @@ import { StartRefused } from './start-refused.ts';
 
 export type Config = {
   readonly environment: 'development' | 'production' | 'test';
+  /** In how many processes `npm start` serves clients. */
+  readonly workers: number;
   readonly http: Listener;
   readonly metrics: Listener;
   /** The command role's listener for the other roles. */
@@ -203,6 +205,7 @@ const PRODUCTION_NOTICE_MS = 2_000;
 
 const assemble = (values: Values): Config => ({
   environment: values.NODE_ENV,
+  workers: values.WORKERS,
   http: { port: values.PORT, host: values.HOST ?? (values.NODE_ENV === 'production' ? undefined : '127.0.0.1') },
   metrics: { port: values.METRICS_PORT, host: values.METRICS_HOST },
   internal: { port: values.INTERNAL_PORT, host: values.INTERNAL_HOST },

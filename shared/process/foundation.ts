@@ -26,6 +26,7 @@ import { keepServedDomain } from '../served-domain/served-domain.ts';
 import { openTracing } from '../tracing/open.ts';
 import { traceAppends } from '../tracing/trace-appends.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { foundationConnections } from '../workers/connections.ts';
 import type { Config } from './config.ts';
 import { createMetrics } from './metrics.ts';
 import { NotReady } from './not-ready.ts';
@@ -56,7 +57,7 @@ const CONNECTIONS_MAX = 8;
 
 /** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
 export const openFoundation = async (context: ProcessContext, service: string, { isReader = false } = {}): Promise<Foundation> => {
-  const { config, log, domain, resources, signal } = context;
+  const { config, log, domain, resources, signal, worker } = context;
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;
@@ -68,7 +69,12 @@ export const openFoundation = async (context: ProcessContext, service: string, {
     ]);
   const database = resources.use(await openDatabase(config, { log, signal }));
   const pool = resources.use(
-    openPool({ url: database.url, applicationName: 'annals', connectionsMax: CONNECTIONS_MAX, connectionsMin: 2 }),
+    openPool({
+      url: database.url,
+      applicationName: 'annals',
+      connectionsMax: worker === undefined ? CONNECTIONS_MAX : foundationConnections(config.workers),
+      connectionsMin: 2,
+    }),
   );
   observePool(metrics, 'annals', pool);
   const { databaseDirectUrl: directUrl } = config;
@@ -83,7 +89,7 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const erasures = openErasureList(config.audit.dir);
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
-  const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log }));
+  const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log, primary: worker?.primary }));
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return { domain, metrics, health, databaseUrl: database.url, directUrl, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
 };

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { remember } from '#shared/remember.ts';
 
@@ -8,6 +9,8 @@ export type LogOptions = {
   readonly level: string;
   /** Where the lines go, other than to standard output. */
   readonly destination?: DestinationStream;
+  /** The name of this process among those that write to the same standard output. */
+  readonly worker?: string | undefined;
 };
 
 /**
@@ -25,13 +28,15 @@ const openStandardOutput = (): DestinationStream => {
   process.on('exit', flush);
   return {
     write(line) {
+      if (held.length + line.length > HELD_CHARACTERS_MAX) flush();
       if (held === '') setImmediate(flush);
       held += line;
-      if (held.length >= HELD_CHARACTERS_MAX || !MAY_WAIT.test(line)) flush();
+      if (!MAY_WAIT.test(line)) flush();
     },
   };
 };
-const HELD_CHARACTERS_MAX = 16_384;
+/** So much a pipe takes in one piece (`PIPE_BUF`): what workers write at the same time does not mix. */
+const HELD_CHARACTERS_MAX = 4_096;
 const MAY_WAIT = /^{"level":"(?:info|debug|trace)"/;
 
 let opened: DestinationStream | undefined;
@@ -41,12 +46,13 @@ const standardOutput = (): DestinationStream => {
   return opened;
 };
 
-export const createLog = ({ level, destination = standardOutput() }: LogOptions): Log => {
+export const createLog = ({ level, worker, destination = standardOutput() }: LogOptions): Log => {
   const log = pino(
     {
       level,
       timestamp: pino.stdTimeFunctions.isoTime,
       // Errors are described by `redact`, which also looks into their causes.
+      ...(worker !== undefined && { base: { pid: process.pid, hostname: hostname(), worker } }),
       serializers: { err: (described: unknown) => described },
       formatters: { level: (label) => ({ level: label }), log: redact },
     },

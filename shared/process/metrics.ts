@@ -14,7 +14,10 @@ const TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 20;
 
 /** Serves `/metrics` on a port of its own, so that no client ever reaches it. */
-export const startMetricsServer = async (registry: Registry, listener: Listener): Promise<AsyncDisposable & { readonly url: string }> => {
+export const startMetricsServer = async (
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
+  listener: Listener,
+): Promise<AsyncDisposable & { readonly url: string }> => {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();

@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { setupFailure } from '../database/failures.ts';
 import { fileFailure } from '../folder.ts';
 import { signUpRoleOf } from '../sign-up-role.ts';
+import { openWorkerLink, type WorkerLink } from '../workers/link.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
@@ -17,6 +18,10 @@ export type ProcessContext = {
   readonly resources: AsyncDisposableStack;
   /** Aborts when the process is told to stop, also during its start. */
   readonly signal: AbortSignal;
+  /** Of one of several processes that an installation is started in. */
+  readonly worker?: WorkerLink | undefined;
+  /** From now on, `SIGHUP` does this, and does not stop the process. */
+  readonly onHangUp?: (work: () => void) => void;
 };
 
 type RunOptions = { readonly domain: Domain } & Partial<StartArguments>;
@@ -40,8 +45,9 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
     }
     const config = loadConfig();
     signUpRoleOf(domain, config.signUp);
-    const log = createLog({ level: config.logLevel });
-    process.exit(await live(start, { config, log, domain }));
+    const worker = openWorkerLink();
+    const log = createLog({ level: config.logLevel, worker: worker?.name });
+    process.exit(await live(start, { config, log, domain, worker }));
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -49,13 +55,13 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
   }
 };
 
-const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' | 'domain'>): Promise<number> => {
-  const { config, log } = given;
+const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'worker'>): Promise<number> => {
+  const { config, log, worker } = given;
   const told = new AbortController();
-  const stopping = watchForStop(log, config.drainMs, told);
+  const { stopping, onHangUp } = watchForStop(log, config.drainMs, { told, isWorker: worker !== undefined });
   await using resources = new AsyncDisposableStack();
   try {
-    await start({ ...given, resources, signal: told.signal });
+    await start({ ...given, resources, signal: told.signal, onHangUp });
   } catch (error) {
     if (error instanceof StartRefused) throw error;
     const failure = fileFailure(error) ?? setupFailure(error);
@@ -67,8 +73,11 @@ const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' |
   return await stopping;
 };
 
+type Watching = { readonly told: AbortController; readonly isWorker: boolean };
+type Watched = { readonly stopping: Promise<number> } & Required<Pick<ProcessContext, 'onHangUp'>>;
+
 /** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
-const watchForStop = (log: Log, drainMs: number, told: AbortController): Promise<number> => {
+const watchForStop = (log: Log, drainMs: number, { told, isWorker }: Watching): Watched => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stoppingSince: number | undefined;
   const stop = (exitCode: number) => {
@@ -80,9 +89,14 @@ const watchForStop = (log: Log, drainMs: number, told: AbortController): Promise
     told.abort();
     resolve(exitCode);
   };
+  let onHangUp: (() => void) | undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (stoppingSince === undefined) {
+      // Of these a terminal tells all its processes, and the primary process decides for its workers.
+      if (isWorker && signal !== 'SIGTERM') return;
+      if (signal === 'SIGHUP' && onHangUp !== undefined && stoppingSince === undefined) {
+        onHangUp();
+      } else if (stoppingSince === undefined) {
         log.info({ signal }, 'Stopping.');
         stop(0);
       } else if (performance.now() - stoppingSince > SAME_SIGNAL_MS) {
@@ -94,5 +108,11 @@ const watchForStop = (log: Log, drainMs: number, told: AbortController): Promise
     log.fatal({ err: error }, 'An unexpected failure ends this process.');
     if (stoppingSince === undefined) stop(FAILED);
   });
-  return promise;
+  return {
+    stopping: promise,
+    onHangUp(work) {
+      // A terminal that was closed has nobody left to stop the process by hand.
+      if (!process.stdin.isTTY) onHangUp = work;
+    },
+  };
 };

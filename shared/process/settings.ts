@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one table: a setting has one place.
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { parseBlobUrl } from '../blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from '../change-stream/kafka/kafka-url.ts';
@@ -21,6 +22,7 @@ type Setting = {
 };
 
 const PORT_MAX = 65_535;
+const WORKERS_MAX = 64;
 const COUNT_MAX = 1_000_000_000;
 
 const integer = (minimum: number, maximum: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(minimum).max(maximum));
@@ -89,6 +91,16 @@ export const SETTINGS = {
     fallback: 'domain/publishing.ts',
     description:
       'The domain to serve: a module that exports the result of `assemble`. All processes of an installation must use the same one.',
+  },
+  WORKERS: {
+    schema: z
+      .literal('auto')
+      .transform(() => availableParallelism())
+      .or(integer(1, WORKERS_MAX)),
+    expected: `auto, or a whole number from 1 to ${WORKERS_MAX}`,
+    fallback: '1',
+    description:
+      'Processes in which `npm start` serves clients, behind one listener (`auto`: one for each processor). With 2 or more, another process follows the event log. A role that is started alone is one process.',
   },
   PORT: { ...port, fallback: '4000', description: 'Port for clients.' },
   HOST: {
@@ -285,7 +297,8 @@ export const SETTINGS = {
     schema: urlOf('memory:', ...postgres, 'redis:', 'rediss:'),
     expected: 'memory:, a postgres: URL (postgres: alone means the database), or a redis: URL',
     fallback: 'memory:',
-    description: 'Storage of rate limits. `memory:` is for one process; several share PostgreSQL or, under heavy load, Redis.',
+    description:
+      'Storage of rate limits. `memory:` is for one `npm start`, whatever WORKERS is; several processes share PostgreSQL or, under heavy load, Redis.',
     secret: true,
   },
   RATE_LIMIT: { ...rate, fallback: '100', description: 'Units per second for a client with a token. A request costs one unit.' },

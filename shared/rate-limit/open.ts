@@ -3,22 +3,30 @@ import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import { type Arrivals, type Charge, type Charged, createRateLimit } from './gcra.ts';
 import { memoryArrivals } from './memory/arrivals.ts';
+import { type Primary, primaryArrivals } from './primary/arrivals.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 /** Opens the rate limits that a URL names: `memory:`, `postgres:…`, or `redis:…`. Only the engine in use is loaded. */
-export const openRateLimits = async ({ url, log }: { url: string; log: Log }): Promise<RateLimits> => {
-  const arrivals = await openArrivals(url, log);
+export const openRateLimits = async ({ url, log, primary }: Options): Promise<RateLimits> => {
+  const arrivals = await openArrivals({ url, log, primary });
   return {
     of: (policy) => createRateLimit(arrivals, policy),
     [Symbol.asyncDispose]: () => arrivals[Symbol.asyncDispose](),
   };
 };
 
-const openArrivals = async (url: string, log: Log): Promise<Arrivals> => {
+type Options = {
+  readonly url: string;
+  readonly log: Log;
+  /** The process whose memory is meant, if this is one of its workers. */
+  readonly primary?: Primary | undefined;
+};
+
+const openArrivals = async ({ url, log, primary }: Options): Promise<Arrivals> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'memory':
-      return memoryArrivals();
+      return primary === undefined ? memoryArrivals() : surviveOutages(primaryArrivals(primary), { log });
     case 'postgres':
     case 'postgresql': {
       const { openPostgresArrivals } = await import('./postgres/arrivals.ts');

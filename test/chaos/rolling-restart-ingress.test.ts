@@ -106,7 +106,7 @@ const startSite = async (count: number): Promise<Site> => {
       setting: 'PORT',
       limits: loadConfig({}).limits,
       drainMs: 8_000,
-      lingerMs: 2_500,
+      lingerMs: () => 2_500,
       log: captureLog().log,
     });
   const servers = await Promise.all(ports.map((_, copy) => start(copy)));

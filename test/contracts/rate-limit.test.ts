@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
-import { createRateLimit } from '#shared/rate-limit/gcra.ts';
+import { type Arrivals, createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { openPostgresArrivals } from '#shared/rate-limit/postgres/arrivals.ts';
+import { primaryArrivals } from '#shared/rate-limit/primary/arrivals.ts';
+import { openChannel } from '#shared/workers/channel.ts';
+import type { OfPrimary } from '#shared/workers/protocol.ts';
 import { until } from '../../testing/until.ts';
+import { createChannelPair } from '../channel-pair.ts';
 import { createDatabase } from '../engines/database.ts';
 import { captureLog } from '../serve.ts';
 import { type RateLimitEngine, testRateLimits } from './rate-limit-contract.ts';
@@ -37,7 +41,23 @@ const openPostgres = async (): Promise<RateLimitEngine> => {
   };
 };
 
+/** Workers, and the memory of their primary process. */
+const openWorkers = async (): Promise<RateLimitEngine> => {
+  const { instances, ...memory } = await openMemory();
+  const [arrivals] = instances as readonly [Arrivals];
+  const open = () => {
+    const [worker, primary] = createChannelPair();
+    type Charging = Pick<OfPrimary, 'charge'>;
+    openChannel<Charging, Record<never, never>>(primary, {
+      charge: (charges) => Promise.all(charges.map((each) => arrivals.charge(each))),
+    });
+    return primaryArrivals(openChannel<Record<never, never>, OfPrimary>(worker, {}));
+  };
+  return { ...memory, instances: Array.from({ length: PROCESSES }, open) };
+};
+
 testRateLimits('memory', openMemory);
+testRateLimits('memory of the primary process', openWorkers);
 testRateLimits('PostgreSQL', openPostgres);
 
 describe('rate limits in memory', () => {

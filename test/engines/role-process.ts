@@ -17,8 +17,8 @@ export type RoleProcess = AsyncDisposable & {
   logged(message: string): Promise<Readonly<Record<string, unknown>>>;
   /** Ends it, and waits for that. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-  /** Pauses it or lets it go on. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Pauses it, lets it go on, or has it replace its workers. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGHUP'): void;
   /** Everything that it has printed. */
   readonly printed: () => string;
 };

@@ -14,7 +14,7 @@ export const memoryArrivals = ({
 }: {
   nowUs?: () => number;
   keysMax?: number;
-} = {}): Arrivals & {
+} = {}): Omit<Arrivals, 'charge'> & {
   charge(charge: Charge): Charged;
   readonly size: () => number;
 } => {

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../process/log.ts';
+import { StartRefused } from '../process/start-refused.ts';
+import type { Ended, Ready, Running } from './running.ts';
+
+/** A worker that is started again whenever it ends, until it is told to stop. */
+export type Kept = {
+  readonly name: string;
+  /** Undefined while there is none. */
+  readonly current: Running | undefined;
+  /** Starts it for the first time, and throws if it cannot start: then another attempt would end in the same way. */
+  start(): Promise<Ready>;
+  /** Starts another one, and stops the former when that can do its work. False if it could not start: then the former goes on. */
+  replace(): Promise<boolean>;
+  stop(): Promise<void>;
+};
+
+type Options = {
+  readonly name: string;
+  readonly run: (isFirst: boolean) => Running;
+  /** Told of every process that has ended. */
+  readonly ended: (running: Running) => void;
+  readonly log: Log;
+};
+
+const DELAY_MIN_MS = 100;
+const DELAY_MAX_MS = 30_000;
+const START_MAX_MS = 120_000;
+/** One that has worked for so long is well: the next failure is another one. */
+const WELL_AFTER_MS = 60_000;
+
+export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
+  const stopping = new AbortController();
+  let current: Running | undefined;
+  let failures = 0;
+
+  const launch = async (isFirst = false): Promise<{ running: Running; ready: Ready | undefined }> => {
+    const running = run(isFirst);
+    void running.ended.then(() => ended(running));
+    const tooLong = setTimeout(running.kill, START_MAX_MS);
+    const stop = () => running.stop({ isReplaced: false });
+    stopping.signal.addEventListener('abort', stop);
+    const ready = await running.ready;
+    clearTimeout(tooLong);
+    stopping.signal.removeEventListener('abort', stop);
+    return { running, ready };
+  };
+
+  const watch = async (running: Running): Promise<void> => {
+    current = running;
+    const sinceMs = performance.now();
+    const { exitCode, signal } = await running.ended;
+    if (current !== running) return;
+    current = undefined;
+    if (stopping.signal.aborted) return;
+    if (performance.now() - sinceMs > WELL_AFTER_MS) failures = 0;
+    log.error({ worker: name, exitCode, signal }, 'A worker has ended, and is started again.');
+    await startAgain();
+  };
+
+  const startAgain = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const delayMs = Math.min(DELAY_MIN_MS * 2 ** failures, DELAY_MAX_MS);
+      failures += 1;
+      await delay(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      const { running, ready } = await launch();
+      if (ready !== undefined) return void watch(running);
+      if (!stopping.signal.aborted) log.error({ worker: name, ...(await running.ended) }, 'A worker could not start; it is tried again.');
+    }
+  };
+
+  return {
+    name,
+    get current() {
+      return current;
+    },
+    async start() {
+      const { running, ready } = await launch(true);
+      if (ready === undefined) throw refusalOf(name, await running.ended);
+      void watch(running);
+      return ready;
+    },
+    async replace() {
+      const former = current;
+      // It is being started again anyway.
+      if (former === undefined || stopping.signal.aborted) return true;
+      const { running, ready } = await launch();
+      if (ready === undefined) return false;
+      void watch(running);
+      former.stop({ isReplaced: true });
+      await former.ended;
+      return true;
+    },
+    async stop() {
+      const last = current;
+      stopping.abort();
+      last?.stop({ isReplaced: false });
+      await last?.ended;
+    },
+  };
+};
+
+/** It has said why by itself. */
+const refusalOf = (name: string, { exitCode, signal }: Ended): StartRefused =>
+  new StartRefused(`The worker ${name} could not start${signal === null ? '' : `: it was ended by ${signal}`}.`, {
+    exitCode: exitCode || 1,
+  });

@@ -1,0 +1,72 @@
+import cluster from 'node:cluster';
+import type { Registry } from 'prom-client';
+import type { Health } from '../http/health.ts';
+import { NotReady } from '../process/not-ready.ts';
+import { type Channel, openChannel } from './channel.ts';
+import { FOLLOWERS, type OfPrimary, type OfWorker } from './protocol.ts';
+import { takeSnapshot } from './sum-metrics.ts';
+
+/** What a worker has of its primary process. */
+export type WorkerLink = {
+  readonly name: string;
+  /** Whether it follows the event log; else it serves clients. */
+  readonly isFollowers: boolean;
+  /** Whether it is the one that makes what development begins with. */
+  readonly isFirst: boolean;
+  /** Whether another worker has taken its place. */
+  readonly isReplaced: boolean;
+  readonly primary: Channel<OfPrimary>;
+  /** Has the primary process ask this one how it does, until it stops. */
+  tell(parts: { readonly metrics: Registry; readonly health: Health }): AsyncDisposable;
+};
+
+/** By these the primary process tells a worker what it is. */
+export const WORKER_NAME = 'ANNALS_WORKER';
+export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
+
+/** Undefined in a process that is no worker. It is told to stop by `SIGTERM`, as any process; its end ends the channel, and the other way round. */
+export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): WorkerLink | undefined => {
+  const name = environment[WORKER_NAME];
+  const { worker } = cluster;
+  if (worker === undefined || name === undefined) return undefined;
+  let isReplaced = false;
+  let told: Parameters<WorkerLink['tell']>[0] | undefined;
+  const demandTold = () => {
+    if (told === undefined) throw new Error('the worker is starting');
+    return told;
+  };
+  const primary = openChannel<OfWorker, OfPrimary>(worker, {
+    metrics: () => takeSnapshot(demandTold().metrics),
+    readiness: () => demandTold().health.readiness(),
+    stop({ isReplaced: replaced }) {
+      isReplaced = replaced;
+      process.kill(process.pid, 'SIGTERM');
+      return undefined;
+    },
+  });
+  return {
+    name,
+    isFollowers: name === FOLLOWERS,
+    isFirst: environment[WORKER_IS_FIRST] === 'yes',
+    get isReplaced() {
+      return isReplaced;
+    },
+    primary,
+    tell(parts) {
+      told = parts;
+      if (name !== FOLLOWERS) parts.health.add('followers of the log', () => demandFollowers(primary));
+      return {
+        async [Symbol.asyncDispose]() {
+          // The primary process may have gone before.
+          await primary.ask('farewell', await takeSnapshot(parts.metrics)).catch(() => {});
+        },
+      };
+    },
+  };
+};
+
+/** What they are for is done by another worker, and a client that asks this one means all of them. */
+const demandFollowers = async (primary: Channel<OfPrimary>): Promise<void> => {
+  const { status, reasons = {} } = await primary.ask('readiness', undefined);
+  if (status === 'not ready') throw new NotReady(['The worker of the followers is not ready.', ...Object.values(reasons)].join(' '));
+};

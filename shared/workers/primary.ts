@@ -1,0 +1,129 @@
+import cluster from 'node:cluster';
+import { isFirstStart, openDatabase } from '../database/open-database.ts';
+import type { Readiness } from '../http/health.ts';
+import { demandFreePorts } from '../http/listen.ts';
+import { createMetrics, startMetricsServer } from '../process/metrics.ts';
+import type { ProcessContext } from '../process/run.ts';
+import { memoryArrivals } from '../rate-limit/memory/arrivals.ts';
+import { embeddedConnections, tellFewConnections } from './connections.ts';
+import { type Kept, keepRunning } from './keep-running.ts';
+import { FOLLOWERS } from './protocol.ts';
+import { type Asked, type Running, runWorker } from './running.ts';
+import { createMetricsSum, type MetricsSum, takeSnapshot } from './sum-metrics.ts';
+
+/**
+ * All roles in several processes: `WORKERS` of them serve clients behind one listener, and one follows the event log. This process has the
+ * listener, the embedded database, the rate limits and the metrics of all, and does nothing else, so that it seldom has a reason to end.
+ */
+export const startPrimary = async (context: ProcessContext): Promise<void> => {
+  const { config, log, resources, signal } = context;
+  if (await isFirstStart(config))
+    await demandFreePorts([
+      { ...config.http, setting: 'PORT' },
+      { ...config.metrics, setting: 'METRICS_PORT' },
+    ]);
+  const database = resources.use(await openDatabase(config, { log, signal, settings: embeddedConnections(config.workers) }));
+  await tellFewConnections(database.url, config.workers, log);
+  const metrics = createMetrics();
+  const sum = createMetricsSum();
+  // Connections go round, so that no worker has more than its share of those that last; whoever accepts first would have most of them.
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  // Metrics may be no numbers, which JSON cannot say.
+  cluster.setupPrimary({ serialization: 'advanced', args: [...process.argv.slice(2)] });
+  const workers = openWorkers(context, { databaseUrl: database.url, sum, trouble: () => database.trouble?.() });
+  resources.defer(workers.stop);
+  const url = await workers.start();
+  const all = { contentType: metrics.contentType, metrics: () => workers.metrics(metrics) };
+  resources.use(await startMetricsServer(all, config.metrics));
+  context.onHangUp?.(workers.replaceAll);
+  log.info({ url, workers: config.workers }, 'Annals is ready.');
+};
+
+type Options = { readonly databaseUrl: string; readonly sum: MetricsSum; readonly trouble: () => string | undefined };
+
+const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, trouble }: Options) => {
+  const arrivals = memoryArrivals();
+  const answersTo = (who: string): Asked => ({
+    charge: (charges) => charges.map((charge) => arrivals.charge(charge)),
+    readiness: () => readinessOf(followers, trouble()),
+    farewell: (snapshot) => void sum.keep(who, snapshot),
+  });
+  let started = 0;
+  const who = new Map<Running, string>();
+  const keep = (name: string): Kept =>
+    keepRunning({
+      name,
+      log,
+      run(isFirst) {
+        started += 1;
+        const key = `${name} ${started}`;
+        const environment = { DATABASE_URL: databaseUrl };
+        const running = runWorker({ name, isFirst: isFirst && name === '1', environment, answers: answersTo(key) });
+        who.set(running, key);
+        return running;
+      },
+      ended(running) {
+        sum.retire(who.get(running) ?? '');
+        who.delete(running);
+      },
+    });
+  const followers = keep(FOLLOWERS);
+  const serving = Array.from({ length: config.workers }, (_, index) => keep(String(index + 1)));
+  return {
+    async start(): Promise<string | undefined> {
+      const told = await Promise.all([followers, ...serving].map((each) => each.start()));
+      return told.find(({ url }) => url !== undefined)?.url;
+    },
+    replaceAll: inTurn(async () => {
+      for (const each of [followers, ...serving]) {
+        log.info({ worker: each.name }, 'A worker is replaced.');
+        if (!(await each.replace()))
+          return log.error({ worker: each.name }, 'A new worker could not start: the former goes on, and so do those that are left.');
+      }
+      log.info('All workers are replaced.');
+    }),
+    async metrics(own: Parameters<typeof takeSnapshot>[0]): Promise<string> {
+      const asking = [...who].map(async ([{ channel }, key]) => {
+        // What does not answer is shown as it was.
+        const snapshot = await channel.ask('metrics', undefined, METRICS_WITHIN_MS).catch(() => undefined);
+        if (snapshot !== undefined && [...who.values()].includes(key)) sum.keep(key, snapshot);
+      });
+      await Promise.all(asking);
+      sum.keep('primary', await takeSnapshot(own));
+      return sum.sum().metrics();
+    },
+    /** Those who serve first: what they have begun may need the followers. */
+    async stop(): Promise<void> {
+      await Promise.all(serving.map((each) => each.stop()));
+      await followers.stop();
+    },
+  };
+};
+
+/** Less than whoever scrapes waits, and more than a gauge may take. */
+const METRICS_WITHIN_MS = 8_000;
+
+const readinessOf = async ({ current }: Kept, trouble: string | undefined): Promise<Readiness> => {
+  const unready = (reason: string): Readiness => ({ status: 'not ready', checks: {}, reasons: { followers: reason } });
+  if (trouble !== undefined) return unready(trouble);
+  if (current === undefined) return unready('It is started again.');
+  return current.channel.ask('readiness', undefined);
+};
+
+/** One after the other; whoever asks meanwhile asks for one more, however often. */
+const inTurn = (work: () => Promise<void>): (() => void) => {
+  let running = false;
+  let again = false;
+  const begin = async (): Promise<void> => {
+    running = true;
+    do {
+      again = false;
+      await work();
+    } while (again);
+    running = false;
+  };
+  return () => {
+    if (running) again = true;
+    else void begin();
+  };
+};

@@ -1,0 +1,74 @@
+import cluster from 'node:cluster';
+import { type Answers, type Channel, openChannel } from './channel.ts';
+import { WORKER_IS_FIRST, WORKER_NAME } from './link.ts';
+import type { OfPrimary, OfWorker } from './protocol.ts';
+
+export type Ended = { readonly exitCode: number; readonly signal: string | null };
+
+/** A worker process, from its start to its end. */
+export type Running = {
+  readonly pid: number;
+  readonly channel: Channel<OfWorker>;
+  /** Resolves once it can do its work, or to undefined if it ends before. */
+  readonly ready: Promise<Ready | undefined>;
+  readonly ended: Promise<Ended>;
+  stop(asked: OfWorker['stop']['asked']): void;
+  kill(): void;
+};
+
+export type Ready = OfPrimary['ready']['asked'];
+export type Asked = Omit<Answers<OfPrimary>, 'ready'>;
+
+type Starting = {
+  readonly name: string;
+  readonly isFirst: boolean;
+  /** Beside what this process has. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly answers: Asked;
+};
+
+export const runWorker = ({ name, isFirst, environment, answers }: Starting): Running => {
+  const worker = cluster.fork({ ...environment, [WORKER_NAME]: name, [WORKER_IS_FIRST]: isFirst ? 'yes' : 'no' });
+  const { promise: ready, resolve: isReady } = Promise.withResolvers<Ready | undefined>();
+  const { promise: ended, resolve: hasEnded } = Promise.withResolvers<Ended>();
+  const dropped = dropLostConnections(worker.process);
+  worker.on('exit', (exitCode, signal) => {
+    dropped();
+    isReady(undefined);
+    hasEnded({ exitCode, signal });
+  });
+  // Of a channel that is closed while something is written to it; its end is told apart.
+  worker.on('error', () => {});
+  const channel = openChannel<OfPrimary, OfWorker>(worker, {
+    ...answers,
+    ready(told) {
+      isReady(told);
+      return undefined;
+    },
+  });
+  const kill = () => void worker.process.kill('SIGKILL');
+  return {
+    pid: worker.process.pid ?? 0,
+    channel,
+    ready,
+    ended,
+    stop: (asked) => void channel.ask('stop', asked).catch(() => {}),
+    kill,
+  };
+};
+
+type Handed = { close?: () => void } | undefined;
+
+/**
+ * Node hands connections to a worker one by one, and the next when the worker has taken the last. One that a killed worker has not taken
+ * would stay open, and its client wait for ever: it is closed, so that the client asks again.
+ */
+const dropLostConnections = (child: { send: (...args: never[]) => boolean }): (() => void) => {
+  const send = child.send as (...args: unknown[]) => boolean;
+  let last: Handed;
+  child.send = (...args: unknown[]) => {
+    if (args[1] !== undefined && typeof args[1] !== 'function') last = args[1] as Handed;
+    return send.apply(child, args);
+  };
+  return () => last?.close?.();
+};

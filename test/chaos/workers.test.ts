@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { operate } from '../../testing/installation.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+import { startWorkers, type Workers } from '../engines/workers.ts';
+import { createRandom } from './random.ts';
+import { LATE_MAX, startLoad } from './steady-load.ts';
+import { startReaders } from './steady-readers.ts';
+
+const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** More by hand: CHAOS_ROUNDS=10. */
+const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 1);
+const ROUNDS_BETWEEN = 1;
+const PATIENCE_MS = 120_000;
+const TEST_MS = scaled(1_000_000);
+
+test(
+  'SIGHUP replaces every worker under load, and no request fails',
+  async () => {
+    await using annals = await startWorkers();
+    const load = await startLoad(annals);
+    const readers = await startReaders(annals);
+    const before = await annals.pids();
+    await load.untilAnswered(ROUNDS_BETWEEN);
+    annals.primary.signal('SIGHUP');
+    await annals.primary.logged('All workers are replaced.');
+    await load.untilAnswered(ROUNDS_BETWEEN);
+    const { requests, late, failures } = await load.end();
+    const { streams, messages, ...read } = await readers.end();
+    const after = await annals.pids();
+    console.log(`${requests} requests, ${late} answered too late; ${messages} messages in ${streams} streams`);
+    expect(failures).toEqual([]);
+    expect(late / requests).toBeLessThan(LATE_MAX);
+    expect(read).toEqual({ failures: [], faults: [] });
+    expect([...after.keys()].toSorted()).toEqual([...before.keys()].toSorted());
+    expect([...after.values()].filter((pid) => [...before.values()].includes(pid))).toEqual([]);
+    expect(await annals.primary.kill('SIGTERM')).toBe(0);
+  },
+  TEST_MS,
+);
+
+test(
+  `kill -9 of each worker under load, ${ROUNDS} times: what was acknowledged is there, and the others go on (CHAOS_SEED=${SEED})`,
+  async () => {
+    const random = createRandom(SEED);
+    await using annals = await startWorkers();
+    const load = await startLoad(annals);
+    const readers = await startReaders(annals);
+    let counted = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const name of [...(await annals.pids()).keys()].toSorted(() => random() - 0.5)) {
+        await load.untilAnswered(ROUNDS_BETWEEN);
+        const pid = (await annals.pids()).get(name) ?? 0;
+        counted = await demandMore(annals, counted);
+        process.kill(pid, 'SIGKILL');
+        await until(
+          async () => (await annals.pids()).get(name),
+          (now) => now !== undefined && now !== pid,
+          PATIENCE_MS,
+        );
+        // Those that are left answer meanwhile.
+        await load.untilAnswered(ROUNDS_BETWEEN);
+        counted = await demandMore(annals, counted);
+        await ready(annals);
+      }
+    }
+    const { requests, failures } = await load.end();
+    const { faults } = await readers.end();
+    console.log(`${requests} requests, ${failures.length} failed`);
+    // Whoever was asking a killed worker was cut off; nobody waits for ever.
+    expect(failures.filter(({ why }) => !isOfKilled(why))).toEqual([]);
+    expect(faults).toEqual([]);
+    // The log, the hash chain and the read model agree: what was acknowledged and read again by the load is in all of them.
+    expect(await operate(['audit', 'verify'], annals.settings, publishing)).toContain('roven');
+    expect(await annals.primary.kill('SIGTERM')).toBe(0);
+  },
+  TEST_MS,
+);
+
+const ready = (annals: Workers) =>
+  until(
+    () =>
+      annals.fetch(`${annals.url}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    (status) => status === 200,
+    PATIENCE_MS,
+  );
+
+/** A counter of all processes never goes down. */
+const demandMore = async (annals: Workers, counted: number): Promise<number> => {
+  const now = (await annals.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('annals_http_request_duration_seconds_count'))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  expect(now).toBeGreaterThanOrEqual(counted);
+  return now;
+};
+
+/** Without an answer, or with one that says that another attempt is of use. */
+const isOfKilled = (why: unknown): boolean => {
+  const { status } = why as { readonly status: number };
+  return status === 0 || status === 503;
+};
