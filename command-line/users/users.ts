@@ -130,7 +130,7 @@ export const usersInvite: Command = {
   summary: 'Invites a user by the running installation, which sends the link by mail or prints it.',
   positionals: ['<e-mail>'],
   options: {
-    role: { type: 'string', placeholder: '<role>', description: 'What they become; otherwise what people become who sign up.' },
+    role: { type: 'string', placeholder: '<role>', description: 'Role of the person; by default the role of self-registered users.' },
     ...REMOTE_OPTIONS,
   },
   examples: ['users invite ada@example.com', 'users invite grace@example.com --role admin'],

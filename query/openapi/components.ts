@@ -136,6 +136,7 @@ const IN_PATH: Readonly<Record<string, JsonObject>> = {
   invitationId: TOKEN,
   deliveryId: UUID,
   replayId: UUID,
+  eventId: UUID,
   orderId: UUID,
   stream: STREAM,
 };

@@ -71,7 +71,17 @@ export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
   const views = domain.views.map((view) => [capital(view.name), exampleOfView(domain, view)] as const);
   const NewClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
-  return { ...KERNEL_EXAMPLES, NewClient, Webhook: webhookExample(domain), ...Object.assign({}, ...ofKinds), ...Object.fromEntries(views) };
+  const NewInvitation = { email: 'grace@example.com', role: domain.signUp };
+  const NewPersonalToken = { name: 'Nightly import', scopes: ['read:users'], expiresAt: '2027-05-21T00:00:00.000Z' };
+  return {
+    ...KERNEL_EXAMPLES,
+    NewClient,
+    NewInvitation,
+    NewPersonalToken,
+    Webhook: webhookExample(domain),
+    ...Object.assign({}, ...ofKinds),
+    ...Object.fromEntries(views),
+  };
 };
 
 type Examples = Readonly<Record<string, JsonObject | readonly JsonObject[]>>;

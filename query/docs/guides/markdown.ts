@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
 import { codeBlock, commandBlock, outputBlock, SHELL } from '../code/block.ts';
+import { isTab, tabs } from '../code/tabs.ts';
 import { ownMarkup } from '../own-markup.ts';
 import type { Content } from '../page.ts';
 
@@ -29,7 +31,8 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
   const anchors = anchorsOf(tokens);
   const idOf = (heading: Tokens.Heading): string => anchors.get(heading) ?? '';
   const outputs = outputsAmong(tokens);
-  reader.use({ renderer: rendererFor(surroundings, { idOf, isOutput: (code) => outputs.has(code) }) });
+  const groups = tabGroupsAmong(tokens);
+  reader.use({ renderer: rendererFor(surroundings, { idOf, isOutput: (code) => outputs.has(code), groupOf: (code) => groups.get(code) }) });
   const sections = [...anchors].filter(([{ depth }]) => depth === SECTION_DEPTH);
   return {
     body: ownMarkup(reader.parser(tokens)),
@@ -45,11 +48,18 @@ export const renderLine = (text: string): Html => ownMarkup(inline.parseInline(t
 type Document = {
   idOf(heading: Tokens.Heading): string;
   isOutput(code: object): boolean;
+  /** The blocks that are shown as tabs in place of this one: none if it is in the tabs of an earlier one. */
+  groupOf(code: object): readonly Tokens.Code[] | undefined;
 };
 
-const rendererFor = ({ resolve, pictureOf, origin = EXAMPLE_ORIGIN }: Surroundings, { idOf, isOutput }: Document): RendererObject => ({
+const rendererFor = (
+  { resolve, pictureOf, origin = EXAMPLE_ORIGIN }: Surroundings,
+  { idOf, isOutput, groupOf }: Document,
+): RendererObject => ({
   html: ({ text }) => html`${text}`.toString(),
   code(code) {
+    const group = groupOf(code);
+    if (group !== undefined) return group.length === 0 ? '' : tabsOf(group, origin);
     // After the language, the file that it stands in.
     const [language = '', file] = (code.lang ?? '').split(' ');
     const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
@@ -103,6 +113,37 @@ const outputsAmong = (tokens: readonly Token[]): ReadonlySet<object> => {
   }
   return outputs;
 };
+
+/** Blocks one after the other that name one of the tabs after their language, by each of them. */
+const tabGroupsAmong = (tokens: readonly Token[]): ReadonlyMap<object, readonly Tokens.Code[]> => {
+  const groups = new Map<object, Tokens.Code[]>();
+  let group: Tokens.Code[] | undefined;
+  for (const token of tokens) {
+    if (token.type === 'space') continue;
+    if (!isTabbed(token)) group = undefined;
+    else if (group === undefined) {
+      group = [token];
+      groups.set(token, group);
+    } else {
+      group.push(token);
+      groups.set(token, []);
+    }
+  }
+  return groups;
+};
+
+const tabIn = ({ lang = '' }: Tokens.Code): string | undefined => lang.split(' ')[1];
+const isTabbed = (token: Token): token is Tokens.Code => token.type === 'code' && isTab(tabIn(token as Tokens.Code));
+
+const tabsOf = (group: readonly Tokens.Code[], origin: string): string => {
+  const panels = group.flatMap((code) => {
+    const name = tabIn(code);
+    const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
+    return isTab(name) ? [{ name, content: name === 'curl' ? commandBlock(here) : codeBlock(here, name === 'client' ? 'ts' : name) }] : [];
+  });
+  return tabs(`example-${hash('sha256', panels.map(({ content }) => content).join()).slice(0, ID_CHARACTERS)}`, panels).toString();
+};
+const ID_CHARACTERS = 12;
 
 /** A column without a name is none that a reader should look for. */
 const headerCell = (content: Html, text: string): Html => (text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`);

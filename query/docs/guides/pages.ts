@@ -20,7 +20,7 @@ const guidePage = ({ name, title, text }: Guide, assets: Assets, origin: string)
     resolve: (href: string) => resolve(href, { path, folder }),
     pictureOf: (href: string) => pictureOf(assets.named(href), path),
   };
-  return { path, title: shortened(title), content: () => renderMarkdown(text, surroundings) };
+  return { path, title: shortened(title), scripts: ['tabs.js'], content: () => renderMarkdown(text, surroundings) };
 };
 
 /** What the navigation has room for. */
