@@ -39,6 +39,8 @@ import { orderRoutes } from './operations/order-routes.ts';
 import { operationsReads } from './operations/reads.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 import { createReadWritten } from './read-written.ts';
+import { spreadKindReads } from './replicas/kinds.ts';
+import { openReplicas } from './replicas/replicas.ts';
 import { routeReads } from './routes/reads.ts';
 import { openSearches } from './searches.ts';
 import { uploadRoutes } from './uploads/routes.ts';
@@ -70,7 +72,9 @@ export type QueryDependencies = {
   /** How long a caller waits who asks for what was just created, and names no write. */
   readonly creatorWaitsMs?: number;
   /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
-  readonly config: Omit<OpenApiOptions, 'domain'> & Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'>;
+  readonly config: Omit<OpenApiOptions, 'domain'> &
+    Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
+    Partial<Pick<Config, 'readDatabaseUrls'>>;
 } & Pick<EventDependencies, 'domain' | 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
 export type QueryService = AsyncDisposable &
@@ -130,6 +134,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const key = uploadKey(dependencies.masterKey);
   const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: streams.heartbeatMs }));
   const followed = { feed: events.feed, views, streams: events.streams, demandPresentRole: events.demandPresentRole };
+  const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   const graphql = opening.use(
     await openGraphql({
       ...dependencies,
@@ -137,6 +142,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       ...followed,
       ...limits,
       searches,
+      replicas,
       uploadKey: key,
       dataDir,
       readPosition,
@@ -147,8 +153,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   );
   const described = { ...config, domain };
   const kinds = createKindReads({ domain, pool, searches });
-  const reads = createReads(kinds, past);
-  const readWritten = createReadWritten({ ...dependencies, reads, readPosition, waitMaxMs: visibleWithinMs });
+  const reads = createReads(spreadKindReads(kinds, { domain, pool, searches, replicas }), past);
+  const readWritten = createReadWritten({ ...dependencies, reads: createReads(kinds, past), readPosition, waitMaxMs: visibleWithinMs });
   const routes = Router().use(
     events.routes,
     viewStreamRoutes({ domain, eventLog, ...followed, before: beforeReads }),

@@ -50,7 +50,7 @@ const VALUES = {
       existing: 'mine',
       keys: {
         ...{ MASTER_KEY: 'key', DATABASE_URL: 'database', CLIENT_CERT_SECRET: 'certificates' },
-        ...{ EVENT_LOG_URL: 'log', JOB_QUEUE_URL: 'redis', RATE_LIMIT_URL: 'redis' },
+        ...{ EVENT_LOG_URL: 'log', JOB_QUEUE_URL: 'redis', RATE_LIMIT_URL: 'redis', READ_DATABASE_URL: 'replicas' },
       },
     },
     roles: { auth: { settings: { MAIL_FROM: 'Annals <annals@example.com>', MAIL_URL: 'smtp://mail:25' } } },
@@ -74,6 +74,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   CLIENT_CERT_SECRET: 'x'.repeat(48),
   DATABASE_URL: 'postgres://annals:x@postgres/annals',
   EVENT_LOG_URL: 'esdb://user:x@one:2113,two:2113',
+  READ_DATABASE_URL: 'postgres://annals:x@one/annals,postgres://annals:x@two/annals',
   JOB_QUEUE_URL: 'redis://redis',
   RATE_LIMIT_URL: 'redis://redis',
   MAIL_URL: 'smtps://mail.example',

@@ -11,6 +11,7 @@ import { policyOf } from '#shared/policy.ts';
 import type { GraphqlSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
+import type { Replicas } from '../replicas/replicas.ts';
 import { type Searches, UNCOMPILED } from '../searches.ts';
 import type { CompositionOptions } from './composition/composition.ts';
 import { createDocuments, type Documents } from './documents/documents.ts';
@@ -31,6 +32,8 @@ export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'pl
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;
+    /** Where operations that are one statement are read. */
+    readonly replicas: Pick<Replicas, 'spread'>;
     /** Where mutations go. */
     readonly gateway: CommandGateway;
     /** Where the pictures go that come with mutations. */
@@ -61,7 +64,7 @@ const CONNECTIONS_MAX = 4;
 
 /** One endpoint for everything: queries by one statement each, mutations by commands. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
-  const { databaseUrl, searches, settings, log, before, bodyBytesMax } = dependencies;
+  const { databaseUrl, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
   // Of its own, because its connections are set up for plans that serve every caller.
@@ -80,9 +83,12 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ domain, schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
+  const planners = replicas.spread(({ graphqlPool = pool }) =>
+    createPlanner({ schema, policy: policyOf(domain), pool: graphqlPool, searches }),
+  );
   const own: Port = {
     documents,
-    planner: createPlanner({ schema, policy: policyOf(domain), pool, searches }),
+    planner: { plan: (read) => planners.read((planner) => planner.plan(read)) },
     execute: executorOf(schema),
   };
   const {

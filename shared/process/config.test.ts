@@ -103,6 +103,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   MAIL_URL: 'mail.example:587',
   MAIL_FROM: 'nobody',
   NODE_ENV: 'prod',
+  READ_DATABASE_URL: 'postgres://hunter2@one,two',
   WORKERS: '0',
   PORT: '65536',
   HOST: 'a b',

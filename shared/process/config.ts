@@ -48,6 +48,8 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   /** Of the same database without a pooler. */
   readonly databaseDirectUrl: string | undefined;
+  /** Of streaming replicas, for reads of the read model. */
+  readonly readDatabaseUrls: readonly string[];
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
   /** `postgres:` alone means that the log is followed; else a `kafka:` URL. */
@@ -165,6 +167,7 @@ export const loadConfig = (environment: Environment = process.env): Config => {
   if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
   if ((values.MAIL_URL === undefined) !== (values.MAIL_FROM === undefined)) problems.push(MAIL_HALF);
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) problems.push(DIRECT_ALONE);
+  if (values.READ_DATABASE_URL !== undefined && values.DATABASE_URL === undefined) problems.push(READ_ALONE);
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values);
 };
@@ -179,6 +182,7 @@ const PUBLIC_URL_MISSING =
 
 const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
 const DIRECT_ALONE = 'DATABASE_DIRECT_URL is of no use without DATABASE_URL: set both, or neither.';
+const READ_ALONE = 'READ_DATABASE_URL is of no use without DATABASE_URL, whose replicas it names: set both, or neither.';
 const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
 const TLS_CLIENT_CA_ALONE = 'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
@@ -225,18 +229,14 @@ const assemble = (values: Values): Config => ({
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,
   databaseDirectUrl: values.DATABASE_DIRECT_URL,
+  readDatabaseUrls: values.READ_DATABASE_URL ?? [],
   eventLogUrl: values.EVENT_LOG_URL,
   changeStreamUrl: values.CHANGE_STREAM_URL,
   jobQueueUrl: values.JOB_QUEUE_URL,
   blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
-  tracing: {
-    endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
-    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
-    serviceName: values.OTEL_SERVICE_NAME,
-    ratio: values.OTEL_TRACES_SAMPLER_ARG ?? (values.NODE_ENV === 'production' ? 0.1 : 1),
-  },
+  tracing: tracingOf(values),
   limits: {
     bodyBytesMax: values.BODY_BYTES_MAX,
     headerBytesMax: values.HEADER_BYTES_MAX,
@@ -270,6 +270,13 @@ const assemble = (values: Values): Config => ({
   },
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0), values.DRAIN_MS / 2),
+});
+
+const tracingOf = (values: Values): TracingSettings => ({
+  endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+  headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+  serviceName: values.OTEL_SERVICE_NAME,
+  ratio: values.OTEL_TRACES_SAMPLER_ARG ?? (values.NODE_ENV === 'production' ? 0.1 : 1),
 });
 
 const webhooksOf = (values: Values): WebhookSettings => {

@@ -237,6 +237,14 @@ export const SETTINGS = {
       'The same database without the pooler, if DATABASE_URL leads through one such as PgBouncer; needed for notifications. Without it, processes poll four times a second.',
     secret: true,
   },
+  READ_DATABASE_URL: {
+    schema: listOf((text) => (isUrlOf(text, postgres) ? text : undefined)),
+    expected: 'postgres: URLs of read replicas, separated by commas',
+    fallbackText: 'none',
+    description:
+      'Streaming replicas of DATABASE_URL for reads of the read model (query role). A replica that lags or is down is left out, and reads go to DATABASE_URL.',
+    secret: true,
+  },
   EVENT_LOG_URL: {
     schema: z.string().refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
     expected: 'a postgres: or an esdb: URL, such as esdb://a:2113,b:2113,c:2113',

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Position } from '#shared/brands.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Log } from '#shared/process/log.ts';
+import { readReached } from '#shared/read-model/read-position.ts';
+import { readFailureOf } from '../statement.ts';
+import { createLag, type Lag } from './lag.ts';
+import { openReplica, type ReadPools, type Replica } from './replica.ts';
+
+/** The same reads on the primary and on each replica. */
+export type Spread<Reads> = {
+  /** A part of them, made once for each server. */
+  of<Part>(part: (reads: Reads) => Part): Spread<Part>;
+  /** Runs a read on a replica that has all that the primary has now, or on the primary. It may run twice. */
+  read<Answer>(work: (reads: Reads) => Promise<Answer>): Promise<Answer>;
+};
+
+/** The streaming replicas that reads of the read model go to. */
+export type Replicas = AsyncDisposable & { spread<Reads>(make: (pools: Partial<ReadPools>) => Reads): Spread<Reads> };
+
+type Options = {
+  readonly urls: readonly string[];
+  /** Of the primary. */
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly metrics: Registry;
+  readonly log: Log;
+};
+
+/** Most of what is committed is replayed within a few milliseconds; for longer, the primary is the faster one. */
+const REPLAY_WAIT_MS = 50;
+const LOOK_EVERY_MS = 250;
+
+type Member = { readonly replica: Replica; readonly lag: Lag; isIn: boolean; gone: AbortController };
+
+/**
+ * A read first asks the primary how far the read model is, and takes a replica that is as far. So no answer is older than one that anybody
+ * has had before, at whichever process; a `Consistency-Token`, which waits for the primary, needs nothing else.
+ */
+export const openReplicas = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => {
+  const members = urls.map((url): Member => {
+    return { replica: openReplica({ url, eventLog, metrics }), lag: createLag(), isIn: false, gone: new AbortController() };
+  });
+  const counted = members.length > 0 ? observe(members, metrics) : undefined;
+  const positionNow = coalesce<null, Position>(async () => new Map([[null, (await readReached(pool, eventLog)) ?? START]]));
+  const closed = new AbortController();
+  let turn = 0;
+
+  const leaveOut = (member: Member, err: unknown): void => {
+    if (member.isIn) log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
+    member.isIn = false;
+    member.gone.abort();
+  };
+  const takeIn = (member: Member): void => {
+    if (member.isIn) return;
+    log.info({ replica: member.replica.name }, 'Reads go to a read replica.');
+    member.gone = new AbortController();
+    member.isIn = true;
+  };
+  const watch = async (member: Member): Promise<void> => {
+    try {
+      const position = (await positionNow(null)) ?? START;
+      member.lag.primaryHas(position);
+      const isThere = await member.replica.reaches(position, REPLAY_WAIT_MS);
+      member.lag.replicaHas(member.replica.reached);
+      if (isThere) takeIn(member);
+      else leaveOut(member, new Error(LAGS));
+    } catch (error) {
+      leaveOut(member, error);
+    }
+  };
+  const watching = members.map(async (member) => {
+    while (!closed.signal.aborted) {
+      await watch(member);
+      await delay(LOOK_EVERY_MS, undefined, { signal: closed.signal }).catch(() => {});
+    }
+  });
+
+  /** Undefined is the primary. */
+  const choose = async (): Promise<Member | undefined> => {
+    const there = members.filter(({ isIn }) => isIn);
+    turn += 1;
+    const member = there[turn % there.length];
+    if (member === undefined) return undefined;
+    try {
+      const position = (await positionNow(null)) ?? START;
+      if (await member.replica.reaches(position, REPLAY_WAIT_MS)) return member;
+      leaveOut(member, new Error(LAGS));
+    } catch (error) {
+      leaveOut(member, error);
+    }
+    return undefined;
+  };
+
+  const spreadOf = <Reads>(onPrimary: Reads, onReplicas: ReadonlyMap<Member, Reads>): Spread<Reads> => ({
+    of: (part) => spreadOf(part(onPrimary), new Map([...onReplicas].map(([member, reads]) => [member, part(reads)]))),
+    async read(work) {
+      if (members.length === 0) return work(onPrimary);
+      const member = await choose();
+      const reads = member && onReplicas.get(member);
+      if (member !== undefined && reads !== undefined) {
+        try {
+          const answer = await unlessGone(member, work(reads));
+          counted?.inc({ server: member.replica.name });
+          return answer;
+        } catch (error) {
+          if (!isTrouble(error)) throw error;
+          if (!isConflict(error)) leaveOut(member, error);
+        }
+      }
+      counted?.inc({ server: 'primary' });
+      return work(onPrimary);
+    },
+  });
+
+  return {
+    spread: (make) => spreadOf(make({}), new Map(members.map((member) => [member, make(member.replica.pools)]))),
+    async [Symbol.asyncDispose]() {
+      closed.abort();
+      await Promise.all(watching);
+      await Promise.all(members.map(({ replica }) => replica[Symbol.asyncDispose]()));
+    },
+  };
+};
+
+const LAGS = 'it has not replayed what the primary has';
+
+/** A server that has fallen silent is found by whoever watches it, long before its statements time out. */
+const unlessGone = async <Answer>({ gone: { signal } }: Member, answer: Promise<Answer>): Promise<Answer> => {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(new HttpProblem('unavailable'));
+  signal.addEventListener('abort', leave);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+    answer.catch(() => {});
+  }
+};
+
+/** Whether it says nothing of what was asked: the primary may answer it. */
+const isTrouble = (error: unknown): boolean => {
+  const failure = readFailureOf(error);
+  return failure instanceof HttpProblem && failure.code === 'unavailable';
+};
+
+/** What is replayed removed rows that the statement needed: the server itself is well. */
+const isConflict = (error: unknown): boolean => isOfCode(error) || (error instanceof Error && isOfCode(error.cause));
+const isOfCode = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === CONFLICT;
+const CONFLICT = '40001';
+
+const observe = (members: readonly Member[], metrics: Registry): Counter<'server'> => {
+  const shared = { labelNames: ['replica'], registers: [metrics] };
+  new Gauge({
+    ...shared,
+    name: 'annals_read_replica_lag_seconds',
+    help: 'How long ago the primary had what a read replica has not replayed yet.',
+    aggregator: 'max',
+    collect() {
+      for (const { replica, lag } of members) this.set({ replica: replica.name }, lag.seconds());
+    },
+  });
+  new Gauge({
+    ...shared,
+    name: 'annals_read_replica_serving',
+    help: 'Whether reads go to a read replica: 0 while it lags or cannot be reached.',
+    aggregator: 'min',
+    collect() {
+      for (const { replica, isIn } of members) this.set({ replica: replica.name }, isIn ? 1 : 0);
+    },
+  });
+  return new Counter({
+    name: 'annals_read_replica_reads_total',
+    help: 'Reads of the read model by the server that answered: a replica, or the primary instead.',
+    labelNames: ['server'],
+    registers: [metrics],
+  });
+};
