@@ -22,7 +22,7 @@ export const open: Command = {
     print: { type: 'boolean', description: 'Only prints the address.' },
     json: { type: 'boolean', description: 'Prints the address as one line of JSON, and opens nothing.' },
   },
-  examples: ['open', 'open docs', 'open /articles/7 --print'],
+  examples: ['open', 'open docs', 'open /console/events --print'],
   async run(given, terminal) {
     const {
       positionals: [page = FIRST],

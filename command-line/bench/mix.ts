@@ -81,7 +81,7 @@ const readCommands = async (file: string): Promise<readonly Planned[]> => {
   return lines.map((line, index) => {
     const read = Line.safeParse(jsonOf(line));
     if (!read.success)
-      throw new StartRefused(`Line ${index + 1} of ${file} must be like {"method":"POST","path":"/articles","body":{"title":"Test {n}"}}.`);
+      throw new StartRefused(`Line ${index + 1} of ${file} must be like {"method":"POST","path":"/things","body":{"name":"Test {n}"}}.`);
     const { method, path, body } = read.data;
     return { part: 'command', method, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
   });

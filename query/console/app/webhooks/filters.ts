@@ -7,7 +7,7 @@ import { put } from '../router.ts';
 import { shortUrl } from './home.ts';
 import { type FilterName, isoOf, localOf, spansAt, withFilters } from './search.ts';
 
-export const STATES: Readonly<Record<ShownDeliveryState | 'failed', string>> = {
+const STATES: Readonly<Record<ShownDeliveryState | 'failed', string>> = {
   failed: 'failed (dead, or waiting for a retry)',
   due: 'waiting',
   delivered: 'delivered',

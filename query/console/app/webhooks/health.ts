@@ -63,7 +63,7 @@ export const Chart = ({ webhookId }: { readonly webhookId: string }) => {
 const MINUTE_S = 60;
 const titleOf = (statistics: WebhookStatistics | undefined): string => `Attempts in each ${spanText(statistics?.seconds ?? MINUTE_S)}`;
 
-export const seriesOf = ({ points }: Pick<WebhookStatistics, 'points'>): Series => ({
+const seriesOf = ({ points }: Pick<WebhookStatistics, 'points'>): Series => ({
   times: points.map(({ at }) => Date.parse(at) / MS_PER_SECOND),
   lines: [
     { label: 'Arrived', values: points.map(({ arrived }) => arrived) },

@@ -1,5 +1,5 @@
 /** What deliveries are found by, as it stands in the address and in the query of the interface alike. */
-export const FILTERS = ['webhookId', 'state', 'type', 'subject', 'eventId', 'since', 'until'] as const;
+const FILTERS = ['webhookId', 'state', 'type', 'subject', 'eventId', 'since', 'until'] as const;
 export type FilterName = (typeof FILTERS)[number];
 
 export const queryOf = (search: URLSearchParams, fixed: Readonly<Record<string, string>> = {}): URLSearchParams => {
