@@ -92,11 +92,13 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await page.getByRole('button', { name: 'Unpublish' }).waitFor();
     await keys('Control+k');
     await page.keyboard.type('delete');
+    await page.getByRole('option', { name: 'Delete', selected: true }).waitFor();
     await keys('Enter');
     await page.getByRole('dialog', { name: 'Delete “On looms”?' }).waitFor();
     await keys('Escape');
     await keys('Control+k');
     await page.keyboard.type('user');
+    await page.getByRole('option', { name: /^Users/, selected: true }).waitFor();
     await keys('ArrowDown', 'ArrowUp', 'Enter');
     await heading('Users');
     await until(
