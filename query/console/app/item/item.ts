@@ -164,11 +164,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
     </p>
-<<<<<<< HEAD
-    <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`}</p>
-=======
-    <p class="soft">by <${Doer} actor=${actor} />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
->>>>>>> eb17a21 (Show the whole log in the console, and why each event happened)
+    <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${erased && html`<p class="soft">The person was erased: what was theirs is not told any more.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} kind=${kind} />
