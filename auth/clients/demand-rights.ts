@@ -15,8 +15,11 @@ export const demandScopes = (caller: Caller, scopes: readonly string[]): void =>
 /** A service account is a user: who makes one must be allowed to register users, and to give them more than the least role. */
 export const demandAccountMaker = (caller: Caller, hasMore: boolean): void => {
   demand(caller, 'user.register');
-  if (hasMore) demand(caller, 'user.change_role');
+  if (hasMore) demandRoleGiver(caller);
 };
+
+/** An account with a higher role can do more than the token that makes it, so the token must allow to give roles. */
+export const demandRoleGiver = (caller: Caller): void => demand(caller, 'user.change_role');
 
 const demand = (caller: Caller, operation: Operation): void => {
   const answer = authorize(caller, operation, {});

@@ -23,7 +23,7 @@ let admin: string;
 beforeAll(async () => {
   world = await createAuthWorld();
   site = await openAuthProcess(world);
-  ({ clientId } = await registerClient(site.auth, { ...webClient, scopes: ['openid', ...SCOPES], firstParty: true }));
+  ({ clientId } = await registerClient(site.auth, { ...webClient, scopes: ['openid', 'write:users', ...SCOPES], firstParty: true }));
   admin = await tokenOf(await registerPerson(site.auth, 'admin'));
 });
 afterAll(async () => {
@@ -31,8 +31,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const tokenOf = async (person: TestPerson): Promise<string> => {
-  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope: SCOPES.join(' ') });
+const tokenOf = async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {
+  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope: scopes.join(' ') });
   const form = {
     grant_type: 'authorization_code',
     code,
@@ -144,4 +144,12 @@ test('an administrator invites somebody, and takes it back', async () => {
   const { person } = await somebody();
   expect(await ask(admin, 'POST', '/account/invitations', { email: person.email, role: 'author' })).toMatchObject({ status: 409 });
   expect(await ask(admin, 'POST', '/account/invitations', { email, role: 'king' })).toMatchObject({ status: 422 });
+});
+
+test('an invitation to a higher role needs the scope by which roles are given', async () => {
+  const invite = (token: string, role: string) =>
+    ask(token, 'POST', '/account/invitations', { email: `${randomUUID()}@example.com`, role });
+  expect(await invite(admin, 'admin')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  const roleGiver = await tokenOf(await registerPerson(site.auth, 'admin'), [...SCOPES, 'write:users']);
+  expect(await invite(roleGiver, 'admin')).toMatchObject({ status: 201 });
 });

@@ -1,4 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
@@ -17,6 +18,7 @@ import { deactivatePerson, type Person, reactivatePerson } from '../accounts/per
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
 import { answerJson, isForPrograms } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
+import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { endApplications } from '../own-account/end-access.ts';
@@ -144,6 +146,7 @@ const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: 
     }) satisfies Handler,
     make: (async (request, response) => {
       const wanted = parseInput(NewInvitation, request.body);
+      if (wanted.role !== domain.signUp && wanted.role !== leastRoleOf(domain)) demandRoleGiver(callerOf(request));
       const by = byIn(request);
       const taken = await attempts.take(PER_INVITER, by.actor);
       if (!taken.granted) throw new HttpProblem('rate_limited', { headers: { 'Retry-After': String(waitSeconds(taken.waitMs)) } });
