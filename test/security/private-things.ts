@@ -29,8 +29,12 @@ export type PrivateThings = {
   readonly secrets: readonly string[];
 };
 
+const BROKEN = '-broken';
+
 export const makePrivateThings = async (installation: Installation, sink: WebhookSink): Promise<PrivateThings> => {
-  sink.behave((_, response) => void response.writeHead(200, { 'x-answer': CANARY }).end(`${CANARY} answers`));
+  sink.behave(({ path }, response) => {
+    response.writeHead(path.endsWith(BROKEN) ? 500 : 200, { 'x-answer': CANARY }).end(`${CANARY} answers`);
+  });
   const people = await openPeople(installation);
   const owner = await people.signUp('Ada');
   const stranger = await people.signUp('Otto');
@@ -55,6 +59,9 @@ export const makePrivateThings = async (installation: Installation, sink: Webhoo
   await write('POST', `/webhooks/${webhook.id}/replay`, { from: published.cursor });
   const delivery = await first<Delivery>(`/webhooks/${webhook.id}/deliveries?state=delivered`);
   const replay = await first<Replay>(`/webhooks/${webhook.id}/replays`);
+  const broken = await write('POST', '/webhooks', { url: `${sink.url}/${CANARY}${BROKEN}`, eventTypes: ['article.*'] });
+  await write('POST', `/webhooks/${broken.id}/replay`, { from: published.cursor });
+  await first('/deliveries/failed');
   const end = await write('POST', '/articles', { title: 'The end', body: '', tags: [], publish: true });
   const ids = { draft: draft.id, withdrawn: withdrawn.id, comment: comment.id, webhook: webhook.id };
   return {
