@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     beforeAll(async () => {
       context = await chromium.newContext({ ...options, reducedMotion: 'reduce' });
       page = await context.newPage();
-      page.setDefaultTimeout(scaled(30_000));
+      page.setDefaultTimeout(scaled(10_000));
       page.on('pageerror', (error) => void complaints.push(String(error)));
     });
     afterAll(() => context?.close());

@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
     const article = await ask('POST', '/articles', { token: ada.token, body: { title: 'On looms', body: 'One', tags: [] } });
     expect(article.status).toBe(201);
     const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
-    page.setDefaultTimeout(scaled(30_000));
+    page.setDefaultTimeout(scaled(10_000));
     const complaints: string[] = [];
     page.on('pageerror', (error) => void complaints.push(String(error)));
     const heading = (text: string) => page.getByRole('heading', { name: text }).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
   test('are where names in the history of an item lead', { timeout: TEST_MS }, async () => {
     const { body } = await ask('POST', '/articles', { token: operator.token, body: { title: 'On names', body: 'One', tags: [] } });
     const page = await chromium.newPage();
-    page.setDefaultTimeout(scaled(30_000));
+    page.setDefaultTimeout(scaled(10_000));
     await signIn(page, `/console/items/articles/${(body as { id: number }).id}`);
     await page.getByRole('link', { name: 'Grace' }).first().click();
     await page.getByRole('heading', { name: 'What they did' }).waitFor();
