@@ -117,7 +117,7 @@ const Slider = ({ entries, version, choose }: SliderOptions) => {
   const entry = entries.find((each) => each.version === version);
   const what = entry === undefined ? '' : `${eventText(entry.type)}, by ${entry.actor ?? 'somebody unknown'}`;
   return html`<div class="slider">
-    <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, ${eventText(entry.type).toLowerCase()} by <${Doer} actor=${entry.actor} />`}</label>
+    <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, ${eventText(entry.type).toLowerCase()} by <${Doer} actor=${entry.actor} plain />`}</label>
     <input
       id="version" type="range" min="1" max=${newest} value=${version} disabled=${newest === 1} aria-valuetext=${`version ${version}, ${what}`}
       onInput=${(event: Event) => choose(Number((event.currentTarget as HTMLInputElement).value))}
