@@ -25,7 +25,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     const chromium = await launchChromium();
     open.defer(() => chromium.close());
     page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
-    page.setDefaultTimeout(scaled(60_000));
+    page.setDefaultTimeout(scaled(10_000));
     await page.goto(`${installation.url}/console`);
     await page.getByLabel('E-mail address').fill(author.email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
@@ -105,5 +105,18 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
       () => page.getByRole('dialog').count(),
       (count) => count === 0,
     );
+  });
+
+  test('Enter opens what is found for the whole text, however quickly it is pressed', { timeout: TEST_MS }, async () => {
+    await keys('Control+k');
+    await page.keyboard.type('On');
+    await page.getByRole('option', { name: /^On looms/ }).waitFor();
+    await page.keyboard.type(' engines');
+    await keys('Enter');
+    await heading('On engines');
+    await keys('Control+k');
+    await page.keyboard.type('looms');
+    await keys('Enter');
+    await heading('On looms');
   });
 });

@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     const chromium = await launchChromium();
     open.defer(() => chromium.close());
     page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
-    page.setDefaultTimeout(scaled(60_000));
+    page.setDefaultTimeout(scaled(10_000));
     await page.goto(`${installation.url}/console`);
     await page.getByLabel('E-mail address').fill(author.email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);

@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     const chromium: Browser = await launchChromium();
     open.defer(() => chromium.close());
     page = await chromium.newPage({ viewport: DESKTOP, reducedMotion: 'reduce' });
-    page.setDefaultTimeout(scaled(30_000));
+    page.setDefaultTimeout(scaled(10_000));
     page.on('pageerror', (error) => void complaints.push(String(error)));
     await signIn(page, installation.url, operator);
     await followLinks();

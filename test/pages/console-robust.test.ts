@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     chromium = await launchChromium();
     open.defer(() => chromium.close());
     context = await chromium.newContext({ viewport: { width: 1280, height: 850 } });
-    context.setDefaultTimeout(scaled(60_000));
+    context.setDefaultTimeout(scaled(10_000));
     page = await context.newPage();
     await page.goto(`${installation.url}/console`);
     await page.getByLabel('E-mail address').fill(author.email);

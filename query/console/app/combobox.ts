@@ -11,18 +11,33 @@ type ComboboxOptions<Choice> = {
   /** Of the input. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isOpen?: boolean;
+  /** Whether more may be found for the text: Enter waits for it if nothing is there yet. */
+  readonly isSearching?: boolean;
 };
 
 /** A line to write in, and what is found for it: the arrows go through that, and Enter takes it. */
-export const Combobox = <Choice>({ text, setText, choices, choose, show, attributes, isOpen = true }: ComboboxOptions<Choice>) => {
+export const Combobox = <Choice>({
+  text,
+  setText,
+  choices,
+  choose,
+  show,
+  attributes,
+  isOpen = true,
+  isSearching = false,
+}: ComboboxOptions<Choice>) => {
   const [at, setAt] = useState(0);
+  const [isEntered, setEntered] = useState(false);
   const list = useId();
   const chosen = Math.min(at, choices.length - 1);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const choice = choices[chosen];
-    if (!isOpen || choice === undefined) return;
-    if (step !== undefined) setAt((chosen + step + choices.length) % choices.length);
+    if (!isOpen) return;
+    if (choice === undefined) {
+      if (!isSearching || event.key !== 'Enter') return;
+      setEntered(true);
+    } else if (step !== undefined) setAt((chosen + step + choices.length) % choices.length);
     else if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) choose(choice);
     else return;
     event.preventDefault();
@@ -30,7 +45,14 @@ export const Combobox = <Choice>({ text, setText, choices, choose, show, attribu
   const write = (event: Event) => {
     setText((event.currentTarget as HTMLInputElement).value);
     setAt(0);
+    setEntered(false);
   };
+  const first = choices[0];
+  useEffect(() => {
+    if (!isEntered || (first === undefined && isSearching)) return;
+    setEntered(false);
+    if (isOpen && first !== undefined) choose(first);
+  }, [isEntered, isSearching, first]);
   useEffect(() => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [list, chosen]);
   return html`<input type="text" role="combobox" aria-expanded=${isOpen} aria-controls=${list} aria-autocomplete="list"
       aria-activedescendant=${isOpen && chosen >= 0 ? `${list}-${chosen}` : null} autocomplete="off" spellcheck="false" dir="auto"

@@ -22,7 +22,9 @@ const FOUND_MAX = 5;
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const [text, setText] = useState('');
   const items = useItems(text.trim());
-  const choices = [...matching(text), ...items];
+  // Those of an earlier text may not be meant any more.
+  const choices = [...matching(text), ...(items ?? [])];
+  const none = items === undefined ? 'Searching …' : 'Nothing found.';
   const choose = (choice: Choice) => {
     close();
     // Once the dialogue is closed, so that what follows may have the focus.
@@ -31,8 +33,8 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const show = ({ says, of, keys }: Choice) =>
     html`<bdi>${says}</bdi> ${of && html`<span class="soft">${of}</span>`}${keys && html`<${Keys} keys=${keys} />`}`;
   return html`<${Dialog} title="Go to, or do" close=${close} class="palette">
-    <${Combobox} text=${text} setText=${setText} choices=${choices} choose=${choose} show=${show} attributes=${{ 'aria-label': 'Page, command or item' }} />
-    <p class="soft" role="status">${choices.length === 0 ? 'Nothing found.' : `${plural(choices.length, 'result')}. Arrows choose, Enter opens.`}</p>
+    <${Combobox} text=${text} setText=${setText} choices=${choices} choose=${choose} show=${show} isSearching=${items === undefined} attributes=${{ 'aria-label': 'Page, command or item' }} />
+    <p class="soft" role="status">${choices.length > 0 ? `${plural(choices.length, 'result')}. Arrows choose, Enter opens.` : none}</p>
   <//>`;
 };
 
@@ -45,23 +47,25 @@ const matching = (text: string): readonly Choice[] => {
 
 const isPage = ({ keys }: Action): boolean => keys?.startsWith('g ') ?? false;
 
-/** Items of every kind that can be searched, and the one whose number it is. */
-const useItems = (text: string): readonly Choice[] => {
+type Found = { readonly text: string; readonly items: readonly Choice[] };
+
+/** Items of every kind that can be searched, and the one whose number it is; undefined until this text has been searched for. */
+const useItems = (text: string): readonly Choice[] | undefined => {
   const api = useApi();
   const domain = useDomain();
-  const [found, setFound] = useState<readonly Choice[]>([]);
+  const [found, setFound] = useState<Found>({ text: '', items: [] });
   useEffect(() => {
     const leaving = new AbortController();
     const timer = setTimeout(async () => {
       const items = text === '' ? [] : await search(api, domain, { text, signal: leaving.signal });
-      if (!leaving.signal.aborted) setFound(items);
+      if (!leaving.signal.aborted) setFound({ text, items });
     }, SETTLES_MS);
     return () => {
       clearTimeout(timer);
       leaving.abort();
     };
   }, [api, domain, text]);
-  return found;
+  return found.text === text ? found.items : undefined;
 };
 
 type Sought = { readonly text: string; readonly signal: AbortSignal };

@@ -87,21 +87,23 @@ const ReferenceSearch = ({ kind, value, change, attributes, none, newest }: Sear
   const api = useApi();
   const name = useName(kind, value === '' ? undefined : Number(value));
   const [text, setText] = useState<string>();
-  const [found, setFound] = useState<readonly Option[]>([]);
-  const isEmpty = (text ?? '').trim() === '';
+  const [found, setFound] = useState<{ readonly text: string; readonly options: readonly Option[] }>();
+  const sought = (text ?? '').trim();
+  const isEmpty = sought === '';
+  const choices = isEmpty ? newest.slice(0, FOUND_MAX) : found?.text === sought ? found.options : undefined;
   useEffect(() => {
-    if (text === undefined || isEmpty) return;
+    if (isEmpty) return;
     const leaving = new AbortController();
     const timer = setTimeout(async () => {
       const find = kind.list.hasSearch ? findItems : lookThrough;
-      const options = await find(api, kind, { text: text.trim(), limit: FOUND_MAX, signal: leaving.signal });
-      if (!leaving.signal.aborted) setFound(options);
+      const options = await find(api, kind, { text: sought, limit: FOUND_MAX, signal: leaving.signal });
+      if (!leaving.signal.aborted) setFound({ text: sought, options });
     }, SETTLES_MS);
     return () => {
       clearTimeout(timer);
       leaving.abort();
     };
-  }, [api, kind, text, isEmpty]);
+  }, [api, kind, sought, isEmpty]);
   const write = (given: string) => {
     setText(given);
     if (given.trim() === '') change('');
@@ -112,7 +114,7 @@ const ReferenceSearch = ({ kind, value, change, attributes, none, newest }: Sear
   };
   return html`<div class="reference" onFocusOut=${() => setText(undefined)}><${Combobox}
     text=${text ?? name ?? value} setText=${write} isOpen=${text !== undefined}
-    choices=${isEmpty ? newest.slice(0, FOUND_MAX) : found} choose=${choose}
+    choices=${choices ?? []} isSearching=${choices === undefined} choose=${choose}
     attributes=${{ ...attributes, placeholder: `${none}; write to search`, onFocus: () => text === undefined && value === '' && setText('') }}
     show=${({ title }: Option) => html`<bdi>${title}</bdi>`}
   /></div>`;
