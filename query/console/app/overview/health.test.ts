@@ -66,9 +66,21 @@ test.each([
   ['deliveries were given up', { webhooks: { ...well.webhooks, dead: 2 } }, 'warn', /^2 webhook deliveries used up all attempts/],
   [
     'an endpoint fails',
-    { webhooks: { ...well.webhooks, failing: 1, failingSince: '2026-11-21T09:15:00.000Z' } },
+    { webhooks: { ...well.webhooks, endpoints: 2, enabled: 2, failing: 1, failingSince: '2026-11-21T09:15:00.000Z' } },
     'bad',
     /^1 webhook endpoint fails\. The first began to fail 1 h ago\.$/,
+  ],
+  [
+    'an endpoint was disabled',
+    { webhooks: { ...well.webhooks, endpoints: 1, enabled: 0, failing: 1 } },
+    'bad',
+    /^1 webhook endpoint was disabled because it failed\.$/,
+  ],
+  [
+    'endpoints fail or were disabled',
+    { webhooks: { ...well.webhooks, endpoints: 3, enabled: 1, failing: 2 } },
+    'bad',
+    /^2 webhook endpoints fail, or were disabled because they failed\.$/,
   ],
   ['a rebuild is under way', { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } }, 'warn', /being rebuilt/],
 ])('that %s is told', (_, change, tone, text) => {

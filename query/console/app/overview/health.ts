@@ -15,7 +15,7 @@ const UNPROVEN_WARN_S = 600;
 const MS_PER_SECOND = 1_000;
 
 const PARKED = { href: '/console/parked', linkText: 'See what is parked' } as const;
-const WEBHOOKS = { href: '/console/webhooks', linkText: 'See the webhooks' } as const;
+const WEBHOOKS = { href: '/console/webhooks?show=attention', linkText: 'See the webhooks' } as const;
 const PROOF = { href: '/console/proof', linkText: 'See the proof' } as const;
 
 const CHECKS: readonly Check[] = [
@@ -60,9 +60,7 @@ const CHECKS: readonly Check[] = [
       if (webhooks.failing === 0) return [];
       const since =
         webhooks.failingSince === null ? '' : ` The first began to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
-      return [
-        { tone: 'bad', text: `${plural(webhooks.failing, 'webhook endpoint fails', 'webhook endpoints fail')}.${since}`, ...WEBHOOKS },
-      ];
+      return [{ tone: 'bad', text: `${failingText(webhooks)}.${since}`, ...WEBHOOKS }];
     },
   },
   {
@@ -102,6 +100,14 @@ export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
 /** What needs an operator, the worst first; empty if every check passes. */
 export const findingsOf = (seen: Seen): readonly Finding[] =>
   CHECKS.flatMap(({ find }) => find(seen)).toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
+
+/** Those that were disabled because they failed are counted, too; those that an owner disabled are not. */
+const failingText = ({ endpoints, enabled, failing }: OperationsStatus['webhooks']): string => {
+  const disabled = failing === 1 ? 'was disabled because it failed' : 'were disabled because they failed';
+  if (enabled === 0) return `${plural(failing, 'webhook endpoint')} ${disabled}`;
+  const fails = plural(failing, 'webhook endpoint fails', 'webhook endpoints fail');
+  return enabled === endpoints ? fails : `${fails}, or ${disabled}`;
+};
 
 const lagOf = ({ name, behindSeconds, isRunning }: OperationsStatus['followers'][number]): readonly Finding[] => {
   if (behindSeconds === null) return isRunning ? [{ tone: 'warn', text: `The lag of ${name} is unknown.` }] : [];
