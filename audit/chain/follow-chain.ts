@@ -5,7 +5,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
-import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
+import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 
 const CHAIN = 'chain';
@@ -25,7 +25,7 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
     async *follow(after, signal, event) {
       for await (const batch of followAhead({ eventLog: dependencies.eventLog, signal, event, prepare: hashInParts }, after)) {
         const last = batch.events.at(-1);
-        if (last) yield { page: batch, upTo: last.position, event: last.id };
+        if (last) yield { page: batch, upTo: last.position, event: last.id, isFull: batch.events.length >= FULL_EVENTS };
       }
     },
     write: ({ events, ready }, connection, { after }) => writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),

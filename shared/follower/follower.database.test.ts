@@ -10,7 +10,7 @@ import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { until } from '../../testing/until.ts';
 import { moveCheckpoint } from './checkpoint.ts';
-import { MOVE_WITHIN_MS, startFollower } from './follower.ts';
+import { FULL_EVENTS, MOVE_WITHIN_MS, startFollower } from './follower.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -146,6 +146,31 @@ test('tells how far it is behind, also while it stands still', async () => {
   expect(shown).toContain(`annals_follower_behind{follower="stands"} ${head}`);
   expect(shown).toContain(`annals_follower_behind{follower="stands-too"} ${head}`);
   expect(shown).toMatch(/annals_follower_behind_seconds\{follower="stands"\} (?!0\n)\d/);
+});
+
+test('events gather once the follower has reached the head, and not while it lags', async () => {
+  const name = 'gathers at the head';
+  for (let stream = 0; stream < 6; stream += 1) {
+    await eventLog.append(
+      aStream(),
+      NO_STREAM,
+      Array.from({ length: 400 }, () => anEvent()),
+    );
+  }
+  const sizes: number[] = [];
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using _follower = await startFollower({
+    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+    // Longer than the test may take.
+    restMs: 600_000,
+    async write(events) {
+      sizes.push(events.length);
+      if (events.length < FULL_EVENTS) reach();
+    },
+  });
+  await reached;
+  expect(sizes.slice(0, -1).length).toBeGreaterThan(1);
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(FULL_EVENTS);
 });
 
 /** Counts how often its checkpoint moves. */

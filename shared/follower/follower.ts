@@ -36,7 +36,10 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   concerns?(events: readonly RecordedEvent[]): boolean;
   /** Called after each commit, with the new checkpoint: only a hint, because a process may die in between. */
   committed?(position: Position): void;
-  /** How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many there are. */
+  /**
+   * How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many
+   * there are. After a full page it goes on at once.
+   */
   readonly restMs?: number;
   /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
   readonly isLasting?: boolean;
@@ -64,7 +67,7 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
       for await (const batch of batches) {
         const last = batch.events.at(-1);
         if (!last) return;
-        yield { page: batch, upTo: last.position, event: last.id };
+        yield { page: batch, upTo: last.position, event: last.id, isFull: batch.events.length >= FULL_EVENTS };
       }
     },
     act: act && (({ events }, signal) => act(events, signal)),
@@ -94,7 +97,16 @@ export type FollowingOptions<Page> = Pick<
 
 type Known = { readonly after: Position; readonly answers: readonly Answer[] };
 
-type Followed<Page> = { readonly page: Page; readonly upTo: Position; readonly event: EventId | undefined };
+type Followed<Page> = {
+  readonly page: Page;
+  readonly upTo: Position;
+  readonly event: EventId | undefined;
+  /** Enough has gathered, or the follower lags. */
+  readonly isFull?: boolean;
+};
+
+/** Half a page of the log. */
+export const FULL_EVENTS = 500;
 
 /** As `startFollower`, for pages of any kind. */
 export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {
@@ -159,7 +171,7 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
       await move(place);
       continue;
     }
-    const { page, upTo, event } = followed;
+    const { page, upTo, event, isFull = false } = followed;
     const after = place.position;
     place = { position: upTo, event };
     if (concerns?.(page, { after }) ?? true) {
@@ -170,7 +182,7 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
         write && { ahead: ahead?.(page) ?? [], write: (connection, answers) => write(page, connection, { after, answers }) },
       );
     } else dueAtMs ??= performance.now() + MOVE_WITHIN_MS;
-    if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {});
+    if (restMs > 0 && !isFull) await delay(restMs, undefined, { signal }).catch(() => {});
   }
 };
 
