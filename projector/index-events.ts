@@ -3,8 +3,8 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 
 type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'>;
 
-/** What comes meanwhile is read from the log itself, so that many events can be written at once. */
-const REST_MS = 200;
+/** Reads add the latest events from the log itself, so that a second of events can be written at once. */
+const REST_MS = 1_000;
 
 /** Keeps the index of events, in one process at a time. A new one begins with the first event, whenever it is installed. */
 export const startEventIndex = async (dependencies: Dependencies): Promise<AsyncDisposable> => {

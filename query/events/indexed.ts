@@ -3,7 +3,7 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { EVENT_INDEX, type IndexedEvent, type IndexQuery, listIndexed } from '#shared/event-index/event-index.ts';
+import { EVENT_INDEX, type IndexedEvent, type IndexQuery, isFoundBy, listIndexed } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -28,8 +28,9 @@ type Asked = {
 
 const AT_ONCE = 100;
 const SEARCHED_AT_ONCE = 1_000;
-/** The index is a moment behind the log; what it does not reach yet is read from the log. */
-const BEHIND_EVENTS_MAX = 2_000;
+const atOnce = ({ isSearch }: Pick<Asked, 'isSearch'>): number => (isSearch ? SEARCHED_AT_ONCE : AT_ONCE);
+/** The index lags by a second, of which the log has no more than this; what it does not reach yet is read from the log. */
+const BEHIND_EVENTS_MAX = 5_000;
 
 /** What the index finds in a span, in either order, and after it what the index does not reach yet. */
 export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<Walk> => {
@@ -51,19 +52,34 @@ async function* upwards(sources: IndexSources, asked: Asked, { end, from, signal
   yield* walkRows(sources, { ...asked, after: from, upTo: indexed }, signal);
   if (signal.aborted) return;
   for await (const events of readBetween(sources.eventLog, { after: later(from, indexed), upTo: asked.upTo }, signal)) {
-    yield await changesOf(sources, asked, events);
+    await asked.meter.onRead(events);
+    const found = events.filter((event) => isFoundBy(asked.query, event));
+    const { changes } = await openChanges(sources, asked, found);
+    yield { changes, upTo: events.at(-1)?.position ?? asked.upTo };
     if (signal.aborted) return;
   }
+  if (!signal.aborted) yield { changes: [], upTo: asked.upTo };
 }
 
 async function* downwards(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
   const indexed = later(asked.after, end);
-  if (from > indexed) {
-    const { changes } = await changesOf(sources, asked, await readBehind(sources.eventLog, { after: indexed, upTo: from }));
-    yield { changes: changes.toReversed(), upTo: indexed };
-    if (signal.aborted) return;
-  }
+  if (from > indexed) yield* walkBehind(sources, asked, { end: indexed, from, signal });
+  if (signal.aborted) return;
   yield* walkRows(sources, { ...asked, upTo: earlier(from, indexed) }, signal);
+}
+
+/** The latest first, and no more of them than are asked for: most are decoded for nobody. */
+async function* walkBehind(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+  const events = await readBehind(sources.eventLog, { after: end, upTo: from });
+  await asked.meter.onRead(events);
+  const found = events.filter((event) => isFoundBy(asked.query, event));
+  const limit = atOnce(asked);
+  for (let to = found.length; to > 0 && !signal.aborted; to -= limit) {
+    const some = found.slice(Math.max(to - limit, 0), to);
+    const { changes } = await openChanges(sources, asked, some);
+    yield { changes: changes.toReversed(), upTo: ((some[0]?.position ?? from) - 1) as Position };
+  }
+  if (!signal.aborted) yield { changes: [], upTo: end };
 }
 
 /** What comes after the index. While that is much, as after an upgrade, it is asked for later. */
@@ -87,7 +103,7 @@ const indexBehind = (): HttpProblem =>
 
 async function* walkRows(sources: IndexSources, asked: Asked, signal: AbortSignal): AsyncGenerator<ChangePage> {
   const { query, order } = asked;
-  const limit = asked.isSearch ? SEARCHED_AT_ONCE : AT_ONCE;
+  const limit = atOnce(asked);
   let { after, upTo } = asked;
   while (after < upTo) {
     const rows = await listIndexed(sources.pool, { query, span: { after, upTo }, order, limit });
@@ -135,8 +151,11 @@ const runsOf = (rows: readonly IndexedEvent[]): readonly (readonly [stream: Stre
   return runs;
 };
 
-const changesOf = async ({ reader, eventLog }: IndexSources, { meter }: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> => {
-  if (events.length === 0) return { changes: [], upTo: START };
-  await meter.onRead(events);
-  return reader.ofStream(events, meter.metered(eventLog));
+const changesOf = async (sources: IndexSources, asked: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> => {
+  await asked.meter.onRead(events);
+  return openChanges(sources, asked, events);
 };
+
+/** Of events that are paid for. */
+const openChanges = async ({ reader, eventLog }: IndexSources, { meter }: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> =>
+  events.length === 0 ? { changes: [], upTo: START } : reader.ofStream(events, meter.metered(eventLog));

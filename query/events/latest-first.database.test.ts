@@ -10,6 +10,7 @@ type Event = {
   readonly type: string;
   readonly cursor: string;
   readonly correlation?: string;
+  readonly actor?: string | null;
   readonly client?: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 };
@@ -28,15 +29,20 @@ beforeAll(async () => {
   await write(reader, 'POST', `/articles/${first}/comments`, { text: 'Well said of Engines.' });
   second = await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] });
   await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
-  for (let edit = 0; edit < 5; edit += 1) await write(author, 'PATCH', `/articles/${first}`, { title: `On engines, again ${edit}` });
+  await writeFromShop(author, 'PATCH', `/articles/${first}`, { title: 'On engines, from the shop' });
+  for (let edit = 0; edit < 4; edit += 1) await write(author, 'PATCH', `/articles/${first}`, { title: `On engines, again ${edit}` });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await world.ask(path, { by, method, ...(body && { body }) });
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  return (reply.body as { id: number }).id;
-};
+const writeFrom =
+  (client: string) =>
+  async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+    const headers = await world.authorization(by, { client_id: client });
+    const reply = await world.ask(path, { by, method, headers, ...(body && { body }) });
+    expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+    return (reply.body as { id: number }).id;
+  };
+const [write, writeFromShop] = [writeFrom('web'), writeFrom('shop')];
 const page = async (by: Asker, path: string) => world.ask(path, { by });
 const linkIn = (headers: Headers, rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 const eventsOf = async (by: Asker, query: string) => {
@@ -66,10 +72,13 @@ const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
       (checkpoint) => (checkpoint?.position ?? 0) >= head,
     );
   }
-  if (standing === 'behind the index') await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
+  if (standing !== 'behind the index') return;
+  await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
+  await writeFromShop(author, 'PATCH', `/articles/${first}`, { title: 'From the shop' });
+  await write(admin, 'PATCH', `/articles/${first}`, { title: 'From the desk' });
 };
 
-for (const standing of STANDINGS)
+for (const standing of STANDINGS) {
   test(`the latest first are the oldest first the other way round, in one page and in several: ${standing}`, async () => {
     await bringTo(standing);
     for (const by of [admin, reader])
@@ -88,6 +97,24 @@ for (const standing of STANDINGS)
         expect(idsOf(await walked(by, path, 'next')), path).toEqual(oldest.toReversed());
       }
   });
+
+  test(`who did it, the client and the correlation find what they find in the whole log, in both orders: ${standing}`, async () => {
+    await bringTo(standing);
+    for (const by of [admin, author]) {
+      const all = await eventsOf(by, 'limit=100');
+      for (const name of ['actor', 'client', 'correlation'] as const) {
+        const values = new Set(all.flatMap((event) => event[name] ?? []));
+        expect(values.size, name).toBeGreaterThan(0);
+        for (const value of values) {
+          const expected = idsOf(all.filter((event) => event[name] === value));
+          const filter = `${name}=${encodeURIComponent(value)}`;
+          expect(idsOf(await walked(by, `/events?limit=4&${filter}`, 'next')), filter).toEqual(expected);
+          expect(idsOf(await walked(by, `/events?sort=-cursor&limit=4&${filter}`, 'next')), filter).toEqual(expected.toReversed());
+        }
+      }
+    }
+  });
+}
 
 test('from the middle, pages lead to what is older and to what is newer, and the newest says where to ask later', async () => {
   const all = await eventsOf(admin, 'sort=-cursor&limit=100');

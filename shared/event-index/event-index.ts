@@ -48,13 +48,23 @@ const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => [
   events.map(({ stream }) => stream),
   events.map(({ version }) => version),
   events.map(({ type }) => type),
-  ...(['actor', 'client', '$correlationId'] as const).map((name) => events.map(({ metadata }) => textIn(metadata?.[name]))),
+  ...Object.values(METADATA).map((name) => events.map(({ metadata }) => textIn(metadata?.[name]))),
 ];
+
+/** What metadata calls the last columns, in their order. */
+const METADATA = { actor: 'actor', client: 'client', correlation: '$correlationId' } as const;
+type Named = keyof typeof METADATA;
 
 const TEXT_CHARACTERS_MAX = 500;
 /** Metadata may be damaged. Tokens are shorter, and PostgreSQL indexes nothing that is much longer. */
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= TEXT_CHARACTERS_MAX && !value.includes('\u0000') && value.isWellFormed() ? value : null;
+
+/** Whether the index would find an event that it does not have yet. */
+export const isFoundBy = ({ types, stream, ...named }: IndexQuery, event: RecordedEvent): boolean =>
+  (types === undefined || types.includes(event.type)) &&
+  (stream === undefined || stream === event.stream) &&
+  Object.entries(named).every(([name, value]) => value === undefined || value === textIn(event.metadata?.[METADATA[name as Named]]));
 
 type Asked = {
   readonly query: IndexQuery;
