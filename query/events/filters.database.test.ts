@@ -139,6 +139,32 @@ test('a stream has the same filters, begins at a time, and has no end', async ()
   for (const { close } of [bySubject, byActor]) await close();
 });
 
+test('readers of one role who follow one client or correlation each hear their own', async () => {
+  const other = await world.person('author');
+  const [own] = (await page(author, { subject: `article-${article}` })).events;
+  const since = own?.at ?? '';
+  const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
+    follow(`${world.url}/events?${new URLSearchParams({ since, ...query })}`, { headers: await world.authorization(by) });
+  const both = { client: 'web' };
+  const [others, mine] = [await streamOf(other, both), await streamOf(author, both)];
+  const correlated = { correlation: String(own?.correlation) };
+  const [othersNone, mineCorrelated] = [await streamOf(other, correlated), await streamOf(author, correlated)];
+  await mine.data<Event>(1);
+  // Behind, and then live.
+  for (const by of [author, other]) await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
+  const heard = async (stream: typeof mine, by: Asker) => {
+    const expected = (await page(by, { ...both, since })).events;
+    const events = await stream.data<Event>(expected.length);
+    expect(events).toEqual(expected);
+    expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set([`user:${by.id}`]));
+  };
+  await heard(mine, author);
+  await heard(others, other);
+  expect((await mineCorrelated.data<Event>(2)).map(({ type }) => type)).toEqual(['article.drafted', 'article.published']);
+  expect(othersNone.messages).toEqual([]);
+  for (const { close } of [others, mine, othersNone, mineCorrelated]) await close();
+});
+
 test.each([
   ['actor', 'user:x'],
   ['actor', 'Ada'],
