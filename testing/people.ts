@@ -36,7 +36,8 @@ const CALLBACK = 'https://app.example/callback';
 export const PASSWORD = 'correct horse battery staple';
 /** By those who asked this installation before. */
 const THERE_ALREADY = 409;
-const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
+/** The application that people sign up at, and come by. */
+export const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
 /** Where the installation sends mail, addresses are confirmed by the link that arrives at them. */
 export const openPeople = async (

@@ -1,4 +1,5 @@
 import type { Ask } from '../../testing/http/rest-client.ts';
+import { JOURNAL } from '../../testing/people.ts';
 import { OPERATIONS } from '../engines/operations.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 
@@ -60,6 +61,7 @@ const REST_READS: readonly PrivateRead[] = [
   ['the latest events', rest(() => '/events?sort=-cursor&limit=100')],
   // One page searches so many events; others may have filled it.
   ['events by words', rest(({ owner }) => `/events?sort=-cursor&actor=user:${owner.userId}&text=${CANARY}`)],
+  ['events by client', rest(({ begin }) => `/events?client=${JOURNAL.clientId}&after=${begin}&limit=100`)],
   ['events by who did it', rest(({ owner }) => `/events?actor=user:${owner.userId}&limit=100`)],
 ];
 
