@@ -37,7 +37,8 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
   const launch = async (isFirst = false): Promise<{ running: Running; ready: Ready | undefined }> => {
     const running = run(isFirst);
     void running.ended.then(() => ended(running));
-    const tooLong = setTimeout(running.kill, START_MAX_MS);
+    // The first start may have tables to migrate; whoever started it is there to judge how long.
+    const tooLong = isFirst ? undefined : setTimeout(running.kill, START_MAX_MS);
     const stop = () => running.stop({ isReplaced: false });
     stopping.signal.addEventListener('abort', stop);
     const ready = await running.ready;
