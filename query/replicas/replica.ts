@@ -16,9 +16,9 @@ export type Replica = AsyncDisposable & {
   /** Host and port: what may be shown of its URL. */
   readonly name: string;
   readonly pools: ReadPools;
-  /** The read model there has at least everything up to here. */
-  readonly reached: Position;
-  /** Whether the read model there has everything up to a position, soon. Fails where the server cannot be asked. */
+  /** Asks how far the read model there is. Fails if the server cannot be asked, or is no replica of this installation (any more). */
+  look(): Promise<Position>;
+  /** Whether the read model there has everything up to a position, by the last look or soon. Fails as `look` does. */
   reaches(position: Position, timeoutMs: number): Promise<boolean>;
 };
 
@@ -48,30 +48,30 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
   observePool(metrics, `annals-replica ${name}`, pool);
   observePool(metrics, `annals-replica-graphql ${name}`, graphqlPool);
   /** Replay goes forward alone, but a server that starts again may show less than before it ended. */
-  let reached = START;
-  const look = coalesce<null, Position>(async () => {
+  let reached: Position | undefined;
+  const ask = coalesce<null, Position>(async () => {
     try {
       const { rows } = await looking.query<Replayed>({ ...READ_REPLAYED, values: [PROJECTOR, eventLog.identity] });
       // One that was promoted goes on by itself, from where it was.
       if (rows[0]?.isReplica !== true) throw new Error(`${name} takes writes: it is no replica (any more)`);
-      reached = rows[0].position ?? START;
+      if (rows[0].position === null) throw new Error(`${name} has nothing of this event log (yet)`);
+      reached = rows[0].position;
       return new Map([[null, reached]]);
     } catch (error) {
-      reached = START;
+      reached = undefined;
       throw error;
     }
   });
+  const look = async (): Promise<Position> => (await ask(null)) ?? START;
   return {
     name,
     pools: { pool, graphqlPool },
-    get reached() {
-      return reached;
-    },
+    look,
     async reaches(position, timeoutMs) {
-      if (reached >= position) return true;
+      if (reached !== undefined && reached >= position) return true;
       const endMs = performance.now() + timeoutMs;
       for (;;) {
-        if (((await look(null)) ?? START) >= position) return true;
+        if ((await look()) >= position) return true;
         if (performance.now() >= endMs) return false;
         await delay(LOOK_AGAIN_MS);
       }

@@ -65,10 +65,11 @@ export const openReplicas = ({ urls, pool, eventLog, metrics, log }: Options): R
     try {
       const position = (await positionNow(null)) ?? START;
       member.lag.primaryHas(position);
-      const isThere = await member.replica.reaches(position, REPLAY_WAIT_MS);
-      member.lag.replicaHas(member.replica.reached);
-      if (isThere) takeIn(member);
-      else leaveOut(member, new Error(LAGS));
+      // Also if nobody writes: what it once had says nothing of whether it is still there, and still a replica.
+      member.lag.replicaHas(await member.replica.look());
+      if (!(await member.replica.reaches(position, REPLAY_WAIT_MS))) return leaveOut(member, new Error(LAGS));
+      member.lag.replicaHas(position);
+      takeIn(member);
     } catch (error) {
       leaveOut(member, error);
     }
