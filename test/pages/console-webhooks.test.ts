@@ -12,7 +12,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console-webhooks.test.ts is skipped, because ${missing}.`);
 
-const DEADLINE_MS = scaled(60_000);
+const DEADLINE_MS = scaled(20_000);
 const TEST_MS = scaled(180_000);
 
 const SIZES = [
