@@ -104,7 +104,8 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
     const page = await chromium.newPage();
     page.setDefaultTimeout(scaled(10_000));
     await signIn(page, `/console/items/articles/${(body as { id: number }).id}`);
-    await page.getByRole('link', { name: 'Grace' }).first().click();
+    // The author is named among the fields, too.
+    await page.getByRole('region', { name: 'History' }).getByRole('link', { name: 'Grace' }).first().click();
     await page.getByRole('heading', { name: 'What they did' }).waitFor();
     await page.getByText('Drafted').first().waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/users/${operator.userId}`);
