@@ -1,8 +1,8 @@
+import { bytesText, plural, spanText } from '#shared/format.ts';
+import { CHECK_NAMES, type Finding, findingsOf } from '#shared/installation-health.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
-import { bytesText, plural, spanText } from '../query/console/app/format.ts';
-import { CHECK_NAMES, type Finding, findingsOf } from '../query/console/app/overview/health.ts';
 import type { Command } from './command.ts';
 import { type Paint, paintOf } from './paint.ts';
 import { harmless } from './print-event.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { fileFailure } from '#shared/folder.ts';
+import { plural } from '#shared/format.ts';
 import type { TlsFiles } from '#shared/process/config.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;

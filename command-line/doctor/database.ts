@@ -1,8 +1,8 @@
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { spanText } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { spanText } from '../../query/console/app/format.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal, warn } from './diagnosis.ts';
 import { keys } from './keys.ts';
 import { migrations } from './migrations.ts';

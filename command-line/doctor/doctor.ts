@@ -1,6 +1,6 @@
+import { plural } from '#shared/format.ts';
 import { ConfigError, loadConfig } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { plural } from '../../query/console/app/format.ts';
 import type { Command } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';
 import { harmless } from '../print-event.ts';

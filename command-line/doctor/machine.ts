@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { bytesText } from '#shared/format.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { bytesText } from '../../query/console/app/format.ts';
 import { type Diagnosis, type Examined, fail, isThere, ok, warn } from './diagnosis.ts';
 
 const WANTED = packageJson.dependencies.node;

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from '#shared/database/pool.ts';
 import { listMigrations } from '#shared/database/usable.ts';
-import { plural } from '../../query/console/app/format.ts';
+import { plural } from '#shared/format.ts';
 import { type Diagnosis, ok, warn } from './diagnosis.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,5 +1,5 @@
+import { plural } from '#shared/format.ts';
 import type { EventTrace, RecordedEvent } from '#shared/rest/recorded-event.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf } from '../columns.ts';
 import type { Command } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';

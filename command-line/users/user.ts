@@ -1,5 +1,5 @@
+import { plural } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf, columns } from '../columns.ts';
 import type { Given } from '../command.ts';
 import type { Remote } from '../remote/remote.ts';

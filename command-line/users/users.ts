@@ -1,7 +1,7 @@
 import { rolesOf } from '#kernel/registry/roles.ts';
+import { plural } from '#shared/format.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { jsonIn } from '../../client/problem.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf, columns } from '../columns.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';

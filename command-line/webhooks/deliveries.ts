@@ -1,6 +1,6 @@
+import { plural } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf, columns } from '../columns.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';

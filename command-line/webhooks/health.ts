@@ -1,5 +1,5 @@
+import { plural } from '#shared/format.ts';
 import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
-import { plural } from '../../query/console/app/format.ts';
 
 type Word = { readonly tone: 'good' | 'warn' | 'bad' | 'soft'; readonly word: string };
 

@@ -1,6 +1,6 @@
+import { plural } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { FailedDeliveries } from '#shared/rest/deliveries.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf } from '../columns.ts';
 import type { Command, Given } from '../command.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';

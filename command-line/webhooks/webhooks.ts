@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { plural } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { plural } from '../../query/console/app/format.ts';
 import { cellOf, columns } from '../columns.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';

@@ -133,7 +133,7 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
 };
 
 /** What they share with the server, which in the package is compiled, as this module is. */
-const SHARED: readonly string[] = ['line-diff'];
+const SHARED: readonly string[] = ['format', 'installation-health', 'line-diff'];
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const sharedUrl = (name: string): URL => new URL(`../../shared/${name}${EXTENSION}`, import.meta.url);
 

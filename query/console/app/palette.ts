@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { plural } from '#shared/format.ts';
 import type { DomainFacts, KindFacts } from '../domain-facts.ts';
 import { type Action, act, actionsHere } from './actions.ts';
 import type { Api } from './api.ts';
@@ -7,7 +8,6 @@ import { Combobox } from './combobox.ts';
 import { pageOfItem, useDomain } from './data/domain.ts';
 import { findItems } from './data/reference.ts';
 import { Dialog } from './dialog.ts';
-import { plural } from './format.ts';
 import { Keys } from './help.ts';
 import { html } from './html.ts';
 import { pathOfSubject } from './names.ts';

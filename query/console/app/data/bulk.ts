@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { plural } from '#shared/format.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
 import { useApi } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { factsOf } from '../problem.ts';
 import { type Item, pageOfItem, possibleOf, titleOf } from './domain.ts';

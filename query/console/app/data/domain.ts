@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { shortText } from '#shared/format.ts';
 import type { CommandFacts, DomainFacts, KindFacts } from '../../domain-facts.ts';
-import { shortText } from '../format.ts';
 
 const DomainContext = createContext<DomainFacts | undefined>(undefined);
 export const DomainProvider = DomainContext.Provider;

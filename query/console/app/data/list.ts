@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { plural } from '#shared/format.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
 import { useAsked } from '../asking.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Table, Whole } from '../parts.ts';

@@ -1,5 +1,5 @@
+import { countText, shortText } from '#shared/format.ts';
 import type { FieldFacts } from '../../domain-facts.ts';
-import { countText, shortText } from '../format.ts';
 import { html } from '../html.ts';
 import { BriefTime, Time } from '../time.ts';
 import type { Links } from './domain.ts';

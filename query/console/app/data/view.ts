@@ -1,6 +1,6 @@
+import { plural } from '#shared/format.ts';
 import type { ViewFacts } from '../../domain-facts.ts';
 import { useAsked } from '../asking.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { useStream } from '../live.ts';
 import { Heading, Table, Whole } from '../parts.ts';

@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
+import { countText } from '#shared/format.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import type { RecordedEvent } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../asking.ts';
 import { Copy } from '../copy.ts';
 import { eventText } from '../data/item.ts';
 import { Doer } from '../data/names.ts';
-import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';

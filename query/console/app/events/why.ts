@@ -1,9 +1,9 @@
+import { shortText } from '#shared/format.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../asking.ts';
 import { eventText } from '../data/item.ts';
 import { Doer } from '../data/names.ts';
-import { shortText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Whole } from '../parts.ts';

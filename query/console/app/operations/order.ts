@@ -1,6 +1,6 @@
+import { countText } from '#shared/format.ts';
 import type { Order } from '#shared/rest/operator.ts';
 import { useAsked, useEvery } from '../asking.ts';
-import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Actor } from '../names.ts';
 import { Badge, Heading, Whole } from '../parts.ts';

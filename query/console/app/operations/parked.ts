@@ -1,7 +1,7 @@
+import { countText, spanText } from '#shared/format.ts';
 import type { Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
-import { countText, spanText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Heading, Listing } from '../parts.ts';

@@ -1,7 +1,7 @@
+import { countText, plural } from '#shared/format.ts';
 import type { AuditHead, AuditStatus } from '#shared/rest/audit.ts';
 import type { Order } from '#shared/rest/operator.ts';
 import { useApi, useAsked, usePages } from '../asking.ts';
-import { countText, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Heading, Listing, Table, Whole } from '../parts.ts';

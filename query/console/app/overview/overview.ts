@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { bytesText, countText, plural, rateText, spanText } from '#shared/format.ts';
+import { CHECK_NAMES, findingsOf, type Seen } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
 import { useApi, useAsked, useEvery } from '../asking.ts';
-import { bytesText, countText, plural, rateText, spanText } from '../format.ts';
 import { html } from '../html.ts';
 import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
-import { CHECK_NAMES, findingsOf, type Seen } from './health.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
 

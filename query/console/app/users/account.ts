@@ -1,7 +1,7 @@
+import { plural } from '#shared/format.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Act, Badge, Table, Whole } from '../parts.ts';
 import { BriefTime } from '../time.ts';

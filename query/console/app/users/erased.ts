@@ -1,7 +1,7 @@
+import { countText } from '#shared/format.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { useAsked } from '../asking.ts';
 import { Doer } from '../data/names.ts';
-import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Badge, Table, Whole } from '../parts.ts';
 import { Time } from '../time.ts';

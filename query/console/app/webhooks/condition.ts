@@ -1,6 +1,6 @@
+import { plural, spanText } from '#shared/format.ts';
 import type { Attempt } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { plural, spanText } from '../format.ts';
 
 /** How an endpoint does, in a word and a sentence, and what to do about it. */
 export type Condition = {

@@ -1,8 +1,8 @@
+import { plural } from '#shared/format.ts';
 import type { Attempt, Delivery, DeliveryBody } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked, usePages } from '../asking.ts';
 import { Copy } from '../copy.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Badge, Heading, Whole } from '../parts.ts';

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
+import { countText, spanText } from '#shared/format.ts';
 import type { WebhookStatistics } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked } from '../asking.ts';
-import { countText, spanText } from '../format.ts';
 import { html } from '../html.ts';
 import { Plot } from '../overview/plot.ts';
 import type { Series } from '../overview/series.ts';

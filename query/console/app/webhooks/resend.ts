@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { plural } from '#shared/format.ts';
 import type { FailedDeliveries, FoundDelivery } from '#shared/rest/deliveries.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
-import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';

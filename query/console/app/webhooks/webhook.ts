@@ -1,7 +1,7 @@
+import { countText } from '#shared/format.ts';
 import type { Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked, usePages } from '../asking.ts';
-import { countText } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';

@@ -1,7 +1,7 @@
+import { countText, plural } from '#shared/format.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
 import { useMe } from '../data/domain.ts';
-import { countText, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';

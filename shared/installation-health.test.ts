@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
-import { findingsOf } from './health.ts';
+import { findingsOf } from './installation-health.ts';
 
 const well: OperationsStatus = {
   at: '2026-11-21T10:15:00.000Z',

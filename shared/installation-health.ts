@@ -1,6 +1,6 @@
+import { plural, spanText } from '#shared/format.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
-import { plural, spanText } from '../format.ts';
 
 export type Finding = { readonly tone: 'bad' | 'warn'; readonly text: string; readonly href?: string; readonly linkText?: string };
 
