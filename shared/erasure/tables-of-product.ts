@@ -89,6 +89,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
        where person_id = $1 and (response_body is not null or response_headers <> '{}' or error is not null)`,
     ],
   ),
+  'webhook_ledger.tally': nothing('counts of attempts'),
   'webhook_ledger.replay': nothing('ids and positions of what owners asked for again'),
   'webhook_ledger.quiet': nothing('positions in the log'),
   'webhook_ledger.clock': nothing('the time'),
