@@ -52,7 +52,7 @@ test.skipIf(!hasPromtool)('a process that does not answer is told, and so is a r
   const alert = (name: string, labels: object) => ({
     exp_labels: { severity: 'page', role: name, job: 'annals', ...labels },
     exp_annotations: {
-      summary: `A process of ${name} does not answer, or none is there.`,
+      summary: `A process of ${name} does not answer, or none runs.`,
       runbook: 'docs/runbooks.md#annalsprocessdown',
     },
   });
