@@ -54,6 +54,7 @@ describe('/introspect (RFC 7662)', () => {
       aud: ISSUER,
       client_id: web.clientId,
       scope: 'read:articles',
+      auth_time: expect.any(Number),
       role: 'author',
       token_type: 'Bearer',
       jti: expect.any(String),
