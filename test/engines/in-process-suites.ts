@@ -29,6 +29,7 @@ export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   start: 'is about the start of one process',
   'start-database': 'is about the start of one process',
   'webhooks-queue-broken': 'takes the queue away in the database',
+  workers: 'is about the processes of one start',
 };
 
 /** What goes through an installation, but only where all of it is in PostgreSQL, and why. */
