@@ -63,7 +63,10 @@ beforeAll(async () => {
   const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, MASTER_KEY: left.masterKey };
   installation = resources.use(await startInstallation({ settings, admin: left.admin }));
   // Which scopes there were is not known of a release that did not note them: docs/upgrade.md.
-  await operate(['client', 'grant-scopes', left.admin.clientId, '--scope', 'read:schema manage:tokens manage:accounts'], installation.settings);
+  await operate(
+    ['client', 'grant-scopes', left.admin.clientId, '--scope', 'read:schema manage:tokens manage:accounts'],
+    installation.settings,
+  );
   ask = restClientOf(installation);
   people = await openPeople(installation);
   ada = await people.signInAt(APPLICATION, { email: left.ada.email } as Person);
