@@ -95,14 +95,12 @@ type Identify = (request: Request, credentials: Credentials) => Promise<AccessTo
 const createIdentifier = (options: AuthenticateOptions): Identify => {
   const { revocations, personalTokens } = options;
   const verifier = createTokenVerifier(options);
-  const find = async (token: string, digest: string): Promise<AccessToken> =>
-    token.startsWith(PERSONAL_TOKEN_PREFIX)
-      ? personalTokens.find(token, digest)
-      : (verifier.known(digest) ?? verifier.verify(token, digest));
+  const find = (token: string, digest: string): Promise<AccessToken> =>
+    token.startsWith(PERSONAL_TOKEN_PREFIX) ? personalTokens.find(token, digest) : verifier.verify(token, digest);
   const demandProof = createProofDemand(options);
   return async (request, { scheme, token, digest }) => {
     try {
-      const accessToken = await find(token, digest);
+      const accessToken = verifier.known(digest) ?? (await find(token, digest));
       if (isStale(revocations)) throw staleRevocations();
       if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
