@@ -17,7 +17,7 @@ export type LogOptions = {
  * Standard output that gathers the lines of one turn of the event loop into one write, because many requests end in the same turn.
  * Warnings, errors and the exit of the process flush at once. `SIGKILL` loses the lines of the current turn.
  */
-const openStandardOutput = (): DestinationStream => {
+const openStandardOutput = (heldMax: number): DestinationStream => {
   const output = pino.destination({ dest: 1, sync: true });
   let held = '';
   const flush = (): void => {
@@ -28,25 +28,26 @@ const openStandardOutput = (): DestinationStream => {
   process.on('exit', flush);
   return {
     write(line) {
-      if (held.length + line.length > HELD_CHARACTERS_MAX) flush();
+      if (held.length + line.length > heldMax) flush();
       if (held === '') setImmediate(flush);
       held += line;
       if (!MAY_WAIT.test(line)) flush();
     },
   };
 };
-/** So much a pipe takes in one piece (`PIPE_BUF`): what workers write at the same time does not mix. */
-const HELD_CHARACTERS_MAX = 4_096;
+const HELD_CHARACTERS_MAX = 16_384;
+/** A pipe takes this much in one piece (`PIPE_BUF`), so that the lines of several workers do not mix. */
+const HELD_BY_WORKER_MAX = 4_096;
 const MAY_WAIT = /^{"level":"(?:info|debug|trace)"/;
 
 let opened: DestinationStream | undefined;
 
-const standardOutput = (): DestinationStream => {
-  opened ??= openStandardOutput();
+const standardOutput = (worker: string | undefined): DestinationStream => {
+  opened ??= openStandardOutput(worker === undefined ? HELD_CHARACTERS_MAX : HELD_BY_WORKER_MAX);
   return opened;
 };
 
-export const createLog = ({ level, worker, destination = standardOutput() }: LogOptions): Log => {
+export const createLog = ({ level, worker, destination = standardOutput(worker) }: LogOptions): Log => {
   const log = pino(
     {
       level,
