@@ -41,11 +41,18 @@ type Member = { readonly replica: Replica; readonly lag: Lag; isIn: boolean; gon
  * A read first asks the primary how far the read model is, and takes a replica that is as far. So no answer is older than one that anybody
  * has had before, at whichever process; a `Consistency-Token`, which waits for the primary, needs nothing else.
  */
-export const openReplicas = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => {
+export const openReplicas = (options: Options): Replicas => (options.urls.length === 0 ? NONE : openEach(options));
+
+/** Reads cost no more than without a choice. */
+const NONE: Replicas = { spread: (make) => onPrimaryAlone(make({})), async [Symbol.asyncDispose]() {} };
+
+const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({ of: (part) => onPrimaryAlone(part(reads)), read: (work) => work(reads) });
+
+const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => {
   const members = urls.map((url): Member => {
     return { replica: openReplica({ url, eventLog, metrics }), lag: createLag(), isIn: false, gone: new AbortController() };
   });
-  const counted = members.length > 0 ? observe(members, metrics) : undefined;
+  const counted = observe(members, metrics);
   const positionNow = coalesce<null, Position>(async () => new Map([[null, (await readReached(pool, eventLog)) ?? START]]));
   const closed = new AbortController();
   let turn = 0;
@@ -100,20 +107,19 @@ export const openReplicas = ({ urls, pool, eventLog, metrics, log }: Options): R
   const spreadOf = <Reads>(onPrimary: Reads, onReplicas: ReadonlyMap<Member, Reads>): Spread<Reads> => ({
     of: (part) => spreadOf(part(onPrimary), new Map([...onReplicas].map(([member, reads]) => [member, part(reads)]))),
     async read(work) {
-      if (members.length === 0) return work(onPrimary);
       const member = await choose();
       const reads = member && onReplicas.get(member);
       if (member !== undefined && reads !== undefined) {
         try {
           const answer = await unlessGone(member, work(reads));
-          counted?.inc({ server: member.replica.name });
+          counted.inc({ server: member.replica.name });
           return answer;
         } catch (error) {
           if (!isTrouble(error)) throw error;
           if (!isConflict(error)) leaveOut(member, error);
         }
       }
-      counted?.inc({ server: 'primary' });
+      counted.inc({ server: 'primary' });
       return work(onPrimary);
     },
   });
