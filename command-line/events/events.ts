@@ -1,6 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
+import type { Event } from '#shared/rest/events.ts';
 import { jsonIn } from '../../client/problem.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
 import { paintOf } from '../paint.ts';
@@ -8,7 +9,7 @@ import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
 import { UsageError } from '../usage-error.ts';
-import { type ToldEvent, toldLine } from './lines.ts';
+import { toldLine } from './lines.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100_000;
@@ -50,12 +51,10 @@ export const events: Command = {
     await withRemote(given, terminal, async (remote) => {
       const show = printerOf(given, terminal);
       const now = isFollowed ? await cursorOfNow(remote) : undefined;
-      const latest = await remote
-        .list<ToldEvent>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) })
-        .take(limit);
+      const latest = await remote.list<Event>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) }).take(limit);
       for (const event of latest.toReversed()) await show(event);
       if (!isFollowed) return;
-      for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now })) await show(event as ToldEvent);
+      for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now })) await show(event as Event);
     });
   },
 };
@@ -86,5 +85,5 @@ const filtersOf = (given: Given, domain: Domain) => {
 
 const printerOf = ({ flags }: Given, terminal: Terminal) => {
   const paint = paintOf(terminal);
-  return (event: ToldEvent): Promise<void> => terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
+  return (event: Event): Promise<void> => terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
 };

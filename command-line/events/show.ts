@@ -1,11 +1,12 @@
 import { plural } from '#shared/format.ts';
+import type { Event } from '#shared/rest/events.ts';
 import type { EventTrace, RecordedEvent } from '#shared/rest/recorded-event.ts';
 import { cellOf } from '../columns.ts';
 import type { Command } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
 import { UsageError } from '../usage-error.ts';
-import { type ToldEvent, toldLine } from './lines.ts';
+import { toldLine } from './lines.ts';
 
 export const eventsShow: Command = {
   name: 'events show',
@@ -85,6 +86,6 @@ const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly strin
   return [
     '',
     paint('strong', `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`),
-    ...trace.events.map((event) => toldLine(event as ToldEvent, paint)),
+    ...trace.events.map((event) => toldLine(event as Event, paint)),
   ];
 };

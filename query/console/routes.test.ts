@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';
-import { consoleRoutes, readApplication } from './routes.ts';
+import { readApplication } from './application.ts';
+import { consoleRoutes } from './routes.ts';
 
 const GZIPPED_BYTES_MAX = 150 * 1_024;
 

@@ -40,6 +40,7 @@ export const Event = z
       .meta({ description: 'The item cannot be read just now: an operator has to look at one of its events.' }),
   })
   .meta({ id: 'Event' });
+export type Event = Readonly<z.infer<typeof Event>>;
 
 /** What can be asked for. */
 type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds' | 'references'>;

@@ -1,7 +1,6 @@
 import type { FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { DomainFacts } from '../domain-facts.ts';
-import { type Action, lettersOf, useActions, useKeyboard } from './actions.ts';
 import type { Api } from './api.ts';
 import { ApiProvider, useAsked } from './asking.ts';
 import { Boundary } from './boundary.ts';
@@ -9,15 +8,14 @@ import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
 import { DataCommand, DataListed } from './data/command.ts';
 import { DataAdd, DataNew, DataNewUnder } from './data/create.ts';
-import { DomainProvider, type Me, MeProvider, pageOf, useDomain } from './data/domain.ts';
+import { DomainProvider, type Me, MeProvider } from './data/domain.ts';
 import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataUnder } from './data/under.ts';
-import { DataRows, pageOfView, viewsFor } from './data/view.ts';
+import { DataRows } from './data/view.ts';
 import { EventPage } from './events/event.ts';
 import { Events } from './events/events.ts';
-import { Help, Keys } from './help.ts';
 import { html } from './html.ts';
 import { ItemPage } from './item/item.ts';
 import { NotLive } from './live.ts';
@@ -25,11 +23,12 @@ import { OrderPage } from './operations/order.ts';
 import { Orders } from './operations/orders.ts';
 import { Parked } from './operations/parked.ts';
 import { Proof } from './operations/proof.ts';
+import { Overlays } from './overlays.ts';
 import { Overview } from './overview/overview.ts';
-import { Palette } from './palette.ts';
 import { Heading, Problem } from './parts.ts';
 import { isOfOwners, moved, type View } from './paths.ts';
 import { type Place, put, usePlace } from './router.ts';
+import { OwnSections, Sections } from './sections.ts';
 import type { Session } from './session.ts';
 import { UserPage } from './users/user.ts';
 import { Users } from './users/users.ts';
@@ -71,19 +70,6 @@ const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly 
   newClient: [NewClient, 'clients'],
   client: [ClientPage, 'clients'],
 };
-
-type Section = readonly [name: string, label: string, href: string];
-const DATA: Section = ['data', 'Data', '/console/data'];
-const SECTIONS: readonly Section[] = [
-  ['overview', 'Overview', '/console'],
-  ['events', 'Events', '/console/events'],
-  ['webhooks', 'Webhooks', '/console/webhooks'],
-  ['parked', 'Parked', '/console/parked'],
-  ['proof', 'Proof', '/console/proof'],
-  ['orders', 'Orders', '/console/orders'],
-  ['users', 'Accounts', '/console/users'],
-  ['clients', 'Clients', '/console/clients'],
-];
 
 type ShellOptions = { readonly api: Api; readonly session: Session; readonly domain: DomainFacts };
 
@@ -128,66 +114,6 @@ const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => 
   if (view === 'unknown') return [Unknown, isAdmin ? '' : 'data'];
   return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
 };
-
-/** Help and the palette, above any page. */
-const Overlays = () => {
-  const [isOpen, setOpen] = useState<'help' | 'palette'>();
-  const close = () => setOpen(undefined);
-  useKeyboard();
-  useActions([
-    { says: 'Search', keys: '/', to: () => focusSearch() || setOpen('palette'), isKeyOnly: true },
-    { says: 'Go to, or do', keys: 'Control+k', to: () => setOpen('palette'), isKeyOnly: true },
-    { says: 'Show the keys', keys: '?', to: () => setOpen('help') },
-  ]);
-  return html`<div class="overlays">
-    <button type="button" class="quiet" onClick=${() => setOpen('palette')} aria-keyshortcuts="Control+K">Go to … <${Keys} keys="Control+k" /></button>
-    <button type="button" class="quiet" onClick=${() => setOpen('help')} aria-keyshortcuts="?">Keys</button>
-    ${isOpen === 'help' && html`<${Help} close=${close} />`}
-    ${isOpen === 'palette' && html`<${Palette} close=${close} />`}
-  </div>`;
-};
-
-/** Returns whether this page has something to search in. */
-const focusSearch = (): boolean => {
-  const input = document.querySelector<HTMLInputElement>('main :is(search, [role=search]) input');
-  input?.focus();
-  return input !== null;
-};
-
-type SectionsOptions = { readonly section: string | undefined; readonly me: Me };
-
-const Sections = ({ section, me }: SectionsOptions) => {
-  const { kinds, views } = useDomain();
-  const isAdmin = me.role === 'admin';
-  const data: readonly Section[] = [
-    ...kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
-    ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
-  ];
-  const installation = isAdmin ? SECTIONS : [];
-  const all = [DATA, ...installation, ...data];
-  const letters = lettersOf(all.map(([, label]) => label));
-  const actions: readonly Action[] = all.map(([, label, to], index) => ({
-    says: label,
-    keys: letters[index] && `g ${letters[index]}`,
-    to,
-  }));
-  useActions(actions);
-  const link = ([name, label, href]: Section) =>
-    html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
-  return html`<nav aria-label="Sections">
-    <p><a href=${DATA[2]}>${DATA[1]}</a></p>
-    <ul>${data.map(link)}</ul>
-    ${!isAdmin && html`<${OwnSections} section=${section} />`}
-    ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
-  </nav>`;
-};
-
-const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.origin).href;
-
-/** What is somebody's own, whoever they are. */
-const OwnSections = ({ section }: { readonly section: string | undefined }) => html`
-  <p><a href=${ACCOUNT}>Your account</a></p>
-  <ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`;
 
 const NotForYou = ({ me }: { readonly me: Me }) => html`
   <${Heading} title="This page is for administrators" />

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { plural, shortText } from '#shared/format.ts';
+import type { Event } from '#shared/rest/events.ts';
 import { Copy } from '../copy.ts';
 import { eventText } from '../data/item.ts';
 import { Doer } from '../data/names.ts';
-import type { Event } from '../feed/follow.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Problem } from '../parts.ts';

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Event } from '#shared/rest/events.ts';
 import { useApi } from '../asking.ts';
-import { type Event, follow } from '../feed/follow.ts';
+import { follow } from '../feed/follow.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 
 const LIMIT = 50;

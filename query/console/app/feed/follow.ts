@@ -1,21 +1,7 @@
+import type { Event } from '#shared/rest/events.ts';
 import type { Api } from '../api.ts';
 import { ApiProblem, type ProblemFacts } from '../problem.ts';
 import { type Message, openMessages } from './messages.ts';
-
-export type Event = {
-  readonly id: string;
-  readonly type: string;
-  readonly at: string;
-  readonly cursor: string;
-  readonly subject: string;
-  readonly actor: string | null;
-  readonly client?: string | null;
-  readonly request?: string;
-  readonly correlation?: string;
-  readonly causation?: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly parked?: true;
-};
 
 export type FollowOptions = {
   /** Of the stream; where it does not say since when, it begins after a cursor, or now. */

@@ -1,0 +1,53 @@
+import { type Action, lettersOf, useActions } from './actions.ts';
+import { type Me, pageOf, useDomain } from './data/domain.ts';
+import { pageOfView, viewsFor } from './data/view.ts';
+import { html } from './html.ts';
+
+type Section = readonly [name: string, label: string, href: string];
+const DATA: Section = ['data', 'Data', '/console/data'];
+const SECTIONS: readonly Section[] = [
+  ['overview', 'Overview', '/console'],
+  ['events', 'Events', '/console/events'],
+  ['webhooks', 'Webhooks', '/console/webhooks'],
+  ['parked', 'Parked', '/console/parked'],
+  ['proof', 'Proof', '/console/proof'],
+  ['orders', 'Orders', '/console/orders'],
+  ['users', 'Accounts', '/console/users'],
+  ['clients', 'Clients', '/console/clients'],
+];
+
+type SectionsOptions = { readonly section: string | undefined; readonly me: Me };
+
+/** The navigation: data for everybody, the installation for administrators. */
+export const Sections = ({ section, me }: SectionsOptions) => {
+  const { kinds, views } = useDomain();
+  const isAdmin = me.role === 'admin';
+  const data: readonly Section[] = [
+    ...kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
+    ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
+  ];
+  const installation = isAdmin ? SECTIONS : [];
+  const all = [DATA, ...installation, ...data];
+  const letters = lettersOf(all.map(([, label]) => label));
+  const actions: readonly Action[] = all.map(([, label, to], index) => ({
+    says: label,
+    keys: letters[index] && `g ${letters[index]}`,
+    to,
+  }));
+  useActions(actions);
+  const link = ([name, label, href]: Section) =>
+    html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
+  return html`<nav aria-label="Sections">
+    <p><a href=${DATA[2]}>${DATA[1]}</a></p>
+    <ul>${data.map(link)}</ul>
+    ${!isAdmin && html`<${OwnSections} section=${section} />`}
+    ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
+  </nav>`;
+};
+
+const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.origin).href;
+
+/** What is somebody's own, whoever they are. */
+export const OwnSections = ({ section }: { readonly section: string | undefined }) => html`
+  <p><a href=${ACCOUNT}>Your account</a></p>
+  <ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`;

@@ -1,0 +1,107 @@
+import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type Asset, CSS, createAsset, digestOf, JAVASCRIPT } from '../pages/asset.ts';
+
+export type Application = {
+  /** The module that starts it. */
+  readonly start: Asset;
+  readonly styles: readonly Asset[];
+  readonly assets: readonly Asset[];
+};
+
+type Library = {
+  readonly name: string;
+  readonly source: string;
+  /** The variable that a script declares; modules export by themselves. */
+  readonly exports?: string;
+};
+
+/** What of npm the modules import, and under which name a browser gets it. */
+const LIBRARIES: Readonly<Record<string, Library>> = {
+  preact: { name: 'preact.js', source: 'preact' },
+  'preact/hooks': { name: 'preact-hooks.js', source: 'preact/hooks' },
+  htm: { name: 'htm.js', source: 'htm' },
+  // Its module is not minified, and half as large again.
+  uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.iife.min.js', exports: 'uPlot' },
+};
+
+/** What they share with the server, which in the package is compiled, as this module is. */
+const SHARED: readonly string[] = ['format', 'installation-health', 'line-diff'];
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+const sharedUrl = (name: string): URL => new URL(`../../shared/${name}${EXTENSION}`, import.meta.url);
+
+const ROOT = new URL('./app/', import.meta.url);
+/** Where the console is, and below it its modules. */
+export const PAGE = '/console';
+const START = 'boot.ts';
+/** In this order: what comes later counts more. */
+const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'overview', 'lists', 'item', 'data', 'events', 'narrow'];
+
+/**
+ * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours, and with the names
+ * of libraries as addresses. All are below one address that changes with any of them, so that they find each other.
+ */
+export const readApplication = (): Application => {
+  const modules = globSync('**/*.ts', { cwd: fileURLToPath(ROOT), exclude: ['**/*.test.ts'] })
+    .toSorted()
+    .map((name) => ({ name, type: JAVASCRIPT, text: toBrowser(name, stripTypes(read(new URL(name, ROOT)))) }));
+  const libraries = Object.values(LIBRARIES).map((library) => ({ name: library.name, type: JAVASCRIPT, text: libraryText(library) }));
+  const shared = SHARED.map((name) => ({
+    name: `${name}.js`,
+    type: JAVASCRIPT,
+    text: toBrowser(`${name}.js`, stripTypes(read(sharedUrl(name)))),
+  }));
+  const styles = [
+    { name: 'uplot.css', type: CSS, text: readPackage('uplot/dist/uPlot.min.css') },
+    { name: 'console.css', type: CSS, text: STYLES.map((name) => read(new URL(`style/${name}.css`, ROOT))).join('\n') },
+  ];
+  const files = [...libraries, ...shared, ...modules, ...styles];
+  const digest = digestOf(files.map(({ name, text }) => `${name}\n${text}`).join('\n'));
+  const assets = files.map(({ name, type, text }) => createAsset(PAGE, name, { type, bytes: Buffer.from(text) }, digest));
+  const start = assets.find(({ path }) => path.endsWith(`/${digest}/${START}`));
+  if (start === undefined) throw new Error(`the console has no ${START}`);
+  return { start, styles: assets.filter(({ type }) => type === CSS), assets };
+};
+
+const libraryText = ({ name, source, exports }: Library): string =>
+  exports === undefined ? toBrowser(name, stripTypes(readPackage(source))) : `${readPackage(source)}\nexport default ${exports};\n`;
+
+const read = (url: URL): string => readFileSync(url, 'utf8');
+const readPackage = (specifier: string): string => read(new URL(import.meta.resolve(specifier)));
+
+/** Lines of their own, which no browser needs: they would be a tenth of what is sent. */
+const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
+/** No text of a page depends on it. */
+const INDENT = /^[ \t]+/gm;
+
+/**
+ * Written anew, which takes comments out of libraries, too. Node warns that this function may change; it is the one that runs our own
+ * sources, and operators can do nothing about it.
+ */
+const stripTypes = (source: string): string => {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''), { mode: 'transform' }).replaceAll(INDENT, '');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+};
+
+const IMPORT = /^(\s*(?:import|export)\b[^'";]*?\bfrom\s*|\s*import\s*)(['"])([^'"]+)\2/gm;
+/** As minified modules have it, within a line. */
+const PACKED_IMPORT = /(\bfrom)(["'])(preact)\2/g;
+const SOURCE_MAP = /^\/\/# sourceMappingURL=.*$/gm;
+
+const toBrowser = (module: string, source: string): string => {
+  const up = '../'.repeat(module.split('/').length - 1) || './';
+  const addressed = (_whole: string, before: string, quote: string, specifier: string): string => {
+    if (specifier.startsWith('.')) return `${before}${quote}${specifier}${quote}`;
+    const [, common] = /^#shared\/([\w-]+)\.ts$/.exec(specifier) ?? [];
+    const library = common !== undefined && SHARED.includes(common) ? { name: `${common}.js` } : LIBRARIES[specifier];
+    if (library === undefined) throw new Error(`${module} of the console imports ${specifier}, which no browser finds`);
+    return `${before}${quote}${up}${library.name}${quote}`;
+  };
+  return source.replace(SOURCE_MAP, '').replace(IMPORT, addressed).replace(PACKED_IMPORT, addressed);
+};
