@@ -1,3 +1,4 @@
+// Over 200 lines, because each case asks the two processes that are set up here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';

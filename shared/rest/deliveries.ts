@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: what owners see and ask for of deliveries, with its schemas.
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';

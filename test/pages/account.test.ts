@@ -1,3 +1,4 @@
+// Over 200 lines, because every page is looked at in the one installation that is set up here.
 import { randomUUID } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

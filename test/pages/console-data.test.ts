@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type People, type Person } from '../../testing/people.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -40,9 +41,7 @@ const signIn = async ({ url }: Installation, { email }: Person, options: object)
   const complaints: string[] = [];
   page.on('pageerror', (error) => void complaints.push(String(error)));
   await page.goto(`${url}/console`);
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await signInOn(page, { email });
   await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
   return { context, page, complaints };
 };

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -35,9 +36,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     const sink = open.use(await startWebhookSink());
     ask = restClientOf(installation);
     const people = await openPeople(installation);
-    const someone = await people.signUp('Grace');
-    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
-    operator = await people.signIn(someone, 'admin');
+    operator = await signUpOperator(installation, people);
     author = await people.signUp('Ada');
     departed = await people.signUp('Otto');
     await make('/webhooks', operator, { url: sink.url, eventTypes: ['user.*', 'article.*'] });
@@ -81,9 +80,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       const heading = page.getByRole('heading', { level: 1 });
       await page.getByLabel('E-mail address').or(heading.first()).first().waitFor();
       if ((await page.getByLabel('E-mail address').count()) > 0) {
-        await page.getByLabel('E-mail address').fill(operator.email);
-        await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await signInOn(page, operator);
       }
       await page.getByRole('navigation', { name: 'Sections' }).waitFor();
       await heading.waitFor();

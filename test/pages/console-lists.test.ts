@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD } from '../../testing/people.ts';
+import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -34,9 +35,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
     page.setDefaultTimeout(scaled(10_000));
     await page.goto(`${installation.url}/console`);
-    await page.getByLabel('E-mail address').fill(author.email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, author);
     await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
   }, TEST_MS);
   afterAll(() => open.disposeAsync());

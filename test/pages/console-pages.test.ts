@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { placeOf, VIEWS, type View } from '../../query/console/app/paths.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { care } from '../toy/care.ts';
 
@@ -104,10 +105,7 @@ const hrefs = (links: readonly { getAttribute(name: string): string | null }[]) 
 /** With somebody who may see all of it. */
 const fill = async (installation: Installation): Promise<Person> => {
   const ask = restClientOf(installation);
-  const { administrator, signUp, signIn: signInAs } = await openPeople(installation);
-  const somebody = await signUp('Grace');
-  await ask('PATCH', `/users/${somebody.userId}`, { token: administrator.token, body: { role: 'admin' } });
-  const operator = await signInAs(somebody, 'admin');
+  const operator = await signUpOperator(installation, await openPeople(installation));
   const { token } = operator;
   const make = async (path: string, body: object = {}): Promise<number> => {
     const made = await ask('POST', path, { token, body });
@@ -129,9 +127,7 @@ const fill = async (installation: Installation): Promise<Person> => {
 
 const signIn = async (page: Page, url: string, { email }: Person): Promise<void> => {
   await page.goto(`${url}/console`);
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await signInOn(page, { email });
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 };
 

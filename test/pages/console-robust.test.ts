@@ -2,8 +2,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -29,9 +30,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     context.setDefaultTimeout(scaled(10_000));
     page = await context.newPage();
     await page.goto(`${installation.url}/console`);
-    await page.getByLabel('E-mail address').fill(author.email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, author);
     await heading('Data');
   }, TEST_MS);
   afterAll(() => open.disposeAsync());

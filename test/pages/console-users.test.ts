@@ -3,8 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type People, type Person } from '../../testing/people.ts';
+import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -23,9 +24,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
     installation = open.use(await startInstallation());
     ask = restClientOf(installation);
     people = await openPeople(installation);
-    const someone = await people.signUp('Grace');
-    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
-    operator = await people.signIn(someone, 'admin');
+    operator = await signUpOperator(installation, people);
     chromium = await launchChromium();
     open.defer(() => chromium.close());
   }, TEST_MS);
@@ -33,9 +32,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
 
   const signIn = async (page: Page, path: string): Promise<void> => {
     await page.goto(`${installation.url}${path}`);
-    await page.getByLabel('E-mail address').fill(operator.email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, operator);
   };
 
   test.each(SIZES)('are found, invited, deactivated, and erased, on a %s', { timeout: TEST_MS }, async (size, options) => {

@@ -1,12 +1,14 @@
+// Over 200 lines, because one endpoint is followed through every page, in the installation that is set up here.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
@@ -35,9 +37,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     const people = await openPeople(installation);
     ask = restClientOf(installation);
     author = await people.signUp('Ada');
-    const someone = await people.signUp('Grace');
-    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
-    operator = await people.signIn(someone, 'admin');
+    operator = await signUpOperator(installation, people);
     sink = open.use(await startWebhookSink());
     sink.behave(({ path }, response) => {
       const isRefused = path.startsWith('/closed') && refused.isRefusing;
@@ -62,9 +62,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     const complaints: string[] = [];
     page.on('pageerror', (error) => void complaints.push(String(error)));
     await page.goto(`${installation.url}${address}`);
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, { email });
     return { context, page, complaints };
   };
 

@@ -9,7 +9,7 @@ import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import {
   chromiumMissing,
@@ -20,6 +20,7 @@ import {
   picture,
   watchShifts,
 } from '../engines/chromium.ts';
+import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 /** Longer than others, because every section is looked at in the one installation that is started, by the one who has signed in. */
@@ -47,9 +48,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     const people = await openPeople(installation);
     ask = restClientOf(installation);
     author = await people.signUp('Ada');
-    const someone = await people.signUp('Grace');
-    await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
-    operator = await people.signIn(someone, 'admin');
+    operator = await signUpOperator(installation, people);
     sink = open.use(await startWebhookSink());
     chromium = await launchChromium();
     open.defer(() => chromium.close());
@@ -80,9 +79,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     );
 
   const fillIn = async (page: Page, { email }: Person): Promise<void> => {
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, { email });
   };
 
   const openPage = async (options: object): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> => {

@@ -1,3 +1,4 @@
+// Over 200 lines, because each drill goes on with the server that the one before has promoted.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
