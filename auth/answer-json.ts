@@ -1,13 +1,27 @@
 import type { IncomingMessage } from 'node:http';
-import type { Response } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { preferredType } from '#shared/http/media-type.ts';
+import { requestFact } from '#shared/http/request-fact.ts';
 
-const TYPES = ['text/html', 'application/json'] as const;
+/** A program that does not say what it accepts gets JSON; browsers ask for HTML. */
+const TYPES = ['application/json', 'text/html'] as const;
+const FORM = 'application/x-www-form-urlencoded';
 
-/** Some paths are a page for browsers and an interface for programs: a program sends a token, or asks for JSON. */
-export const isForPrograms = (request: IncomingMessage): boolean =>
-  request.headers.authorization !== undefined || preferredType(request, TYPES) === 'application/json';
+/** Whether a program asks, at a path that is a page for browsers and an interface for programs. */
+export const isProgram = (request: IncomingMessage): boolean =>
+  request.headers.authorization !== undefined ||
+  (request.headers['content-type']?.startsWith(FORM) !== true && preferredType(request, TYPES) === 'application/json');
+
+const programs = requestFact<true>('program');
+
+/** A request that an interface for programs handles: its errors are problem documents, not pages. */
+export const forPrograms: RequestHandler = (request, _response, next) => {
+  programs.set(request, true);
+  next();
+};
+
+export const isForPrograms = (request: IncomingMessage): boolean => programs.of(request) === true;
 
 /** Answers with JSON that depends on who asks. A reader who has it already is not sent it again; what a write answers is kept nowhere. */
 export const answerJson = (

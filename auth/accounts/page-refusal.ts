@@ -27,7 +27,7 @@ const RETRY_AFTER_SECONDS = '2';
 export const answerPageErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, next) => {
-    if (response.headersSent || (isForPrograms(request) && !(error instanceof PageRefusal))) return next(error);
+    if (response.headersSent || isForPrograms(request)) return next(error);
     if (error instanceof PageRefusal) return answerPage(response, error.page);
     const { status, headers } =
       error instanceof TooBusy ? { status: 503, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : problemOf(error);

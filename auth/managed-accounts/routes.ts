@@ -16,7 +16,7 @@ import { routeOf } from '#shared/rest/operation.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
-import { answerJson, isForPrograms } from '../answer-json.ts';
+import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
@@ -37,12 +37,14 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
   const { endSession, endApplication, endTokenOfUser, revokeInvitation } = operations;
   const { people, invitations } = handlersOf(dependencies);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(invite.body));
-  const forPrograms = Router()
+  const shared = Router()
+    .all(routeOf(list), forPrograms)
     .get(routeOf(list), demandManager, invitations.list)
     .post(routeOf(list), demandManager, ...read, invitations.make)
     .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
   const router = Router()
-    .use((request, response, next) => (isForPrograms(request) ? forPrograms(request, response, next) : next()))
+    .use((request, response, next) => (isProgram(request) ? shared(request, response, next) : next()))
+    .all(routeOf(getAccount), forPrograms)
     .get(routeOf(getAccount), demandManager, people.show)
     .all(routeOf(getAccount), refuseOtherMethods('GET', 'HEAD'));
   for (const [{ path, method }, handle] of [
@@ -54,7 +56,13 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
     [revokeInvitation, invitations.revoke],
   ] as const) {
     const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    router.all(route, (request, _response, next) => (request.method === method ? next() : next('route')), demandManager, finish(handle));
+    router.all(
+      route,
+      forPrograms,
+      (request, _response, next) => (request.method === method ? next() : next('route')),
+      demandManager,
+      finish(handle),
+    );
     router.all(route, refuseOtherMethods(method));
   }
   return router;

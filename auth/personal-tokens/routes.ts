@@ -13,7 +13,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { personalTokenForms, personalTokenOperations } from '#shared/rest/personal-tokens.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
-import { answerJson, isForPrograms } from '../answer-json.ts';
+import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { demandScopes } from '../clients/demand-rights.ts';
 import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
@@ -33,12 +33,14 @@ type Own = Extract<Caller, { kind: 'user' }>;
 export const personalTokenRoutes = (dependencies: Dependencies): Router => {
   const { listPersonalTokens: list, createPersonalToken, revokePersonalToken: one } = personalTokenOperations(dependencies.domain);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(createPersonalToken.body));
-  const forPrograms = Router()
+  const shared = Router()
+    .all(routeOf(list), forPrograms)
     .get(routeOf(list), show(dependencies))
     .post(routeOf(list), ...read, create(dependencies))
     .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
   return Router()
-    .use((request, response, next) => (isForPrograms(request) ? forPrograms(request, response, next) : next()))
+    .use((request, response, next) => (isProgram(request) ? shared(request, response, next) : next()))
+    .all(routeOf(one), forPrograms)
     .delete(routeOf(one), remove(dependencies))
     .all(routeOf(one), refuseOtherMethods('DELETE'));
 };
