@@ -1,19 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
+import { EVENT_OPERATIONS, type Event } from '#shared/rest/events.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../testing/until.ts';
-
-type Event = {
-  readonly id: string;
-  readonly type: string;
-  readonly cursor: string;
-  readonly correlation?: string;
-  readonly actor?: string | null;
-  readonly client?: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-};
 
 let world: ReadWorld;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
