@@ -1,5 +1,5 @@
 // Over 200 lines, because every way in which a run ends is tried on the one dispatcher that is set up here.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
@@ -27,6 +27,7 @@ beforeAll(async () => {
   resources.use(await startPlanner({ ...given, planned: (runs) => runs.forEach(note) }));
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
+afterEach(() => world.sink.behave((_received, response) => void response.writeHead(204).end()));
 
 /** What the planner has told of each webhook last. */
 const told = new Map<WebhookId, PlannedRun>();
@@ -214,7 +215,11 @@ test('a receiver that is down shows in the health of its webhook, and what is du
     lastFailure: { at: expect.any(String), status: 503, reason: 'The receiver answered with status 503.' },
     failingSince: expect.any(String),
     failuresInRow: expect.any(Number),
+    attemptsLastDay: paused?.failuresInRow,
+    failuresLastDay: paused?.failuresInRow,
+    successRate: 0,
     pausedUntil: expect.any(String),
+    nextAttemptAt: paused?.pausedUntil,
     backlog: { due: 12, oldestAt: expect.any(String), dead: 0 },
   });
   const counted = await countWebhooks(given.pool);
